@@ -1,0 +1,45 @@
+# What is installed, and the Debian package made of it: `cpack --config build/CPackConfig.cmake -B build/package`.
+if(NOT TARGET atoll)
+  return()
+endif()
+
+install(PROGRAMS ${CMAKE_BINARY_DIR}/bin/atoll ${CMAKE_BINARY_DIR}/bin/atoll-warden DESTINATION bin)
+install(FILES deploy/systemd/atoll.service DESTINATION lib/systemd/system)
+install(FILES deploy/debian/atoll.yaml DESTINATION /etc/atoll)
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION share/doc/atoll)
+install(FILES LICENSE DESTINATION share/doc/atoll RENAME copyright)
+install(DIRECTORY docs/guides DESTINATION share/doc/atoll/docs)
+install(DIRECTORY examples DESTINATION share/doc/atoll USE_SOURCE_PERMISSIONS)
+install(CODE [[
+  set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share")
+  foreach(pair bash:bash-completion/completions/atoll zsh:zsh/vendor-completions/_atoll
+               fish:fish/vendor_completions.d/atoll.fish)
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 shell)
+    list(GET pair 1 file)
+    cmake_path(GET file PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${prefix}/${folder})
+    execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/bin/atoll completion ${shell}
+                    OUTPUT_FILE ${prefix}/${file} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+]])
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME atoll)
+set(CPACK_PACKAGE_VERSION ${ATOLL_VERSION})
+set(CPACK_PACKAGE_CONTACT "The Atoll developers <atoll@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "shared machine-learning platform for a research group")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "One program that is server, command line and runner. It queues, places and supervises
+work on the computers a group has, keeps every accepted job through crashes, and says why a job waits.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS bubblewrap)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_STRIP_FILES OFF) # the symbols are what a stack trace in a bug report is read with
+foreach(file conffiles postinst prerm postrm)
+  list(APPEND CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/deploy/debian/${file})
+endforeach()
+include(CPack)

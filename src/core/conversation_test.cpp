@@ -1,0 +1,229 @@
+// Conversations with the core as text: blocks of commands, `----`, and the events and reasons they
+// lead to. ATOLL_REWRITE=1 writes what was seen back into testdata/*.txt; read the difference
+// before committing it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "core/core.h"
+#include "core/scheduling/explain.h"
+#include "core/trace.h"
+
+namespace atl::core {
+namespace {
+
+using Arguments = std::map<std::string, std::string>;
+
+// One state, a clock that starts at zero, and the words of the scripts.
+class Conversation {
+ public:
+  Conversation() { run(Input{now_, Request{{}, CreateUser{"root", true, 0}}}); }
+
+  std::string say(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb;
+    words >> verb;
+    Arguments args;
+    for (std::string word; words >> word;) {
+      const size_t at = word.find('=');
+      args[word.substr(0, at)] = at == std::string::npos ? "" : word.substr(at + 1);
+    }
+    return act(verb, args);
+  }
+
+ private:
+  std::string act(const std::string& verb, Arguments& args);
+  std::string ask(const Arguments& args, Command command);
+  std::string report(Report report) { return run(Input{now_, std::move(report)}); }
+  std::string run(const Input& input);
+  std::string explain_job(JobId id);
+  SubmitJob job_from(Arguments& args);
+  AttemptId attempt_from(Arguments& args);
+
+  State state_;
+  Time now_{1'000'000};
+};
+
+std::string Conversation::run(const Input& input) {
+  std::string out;
+  const auto absorb = [&](const Events& events) {
+    for (const Event& event : events) {
+      out += to_text(event.body) + "\n";
+      apply(state_, event);
+    }
+    EXPECT_EQ(broken_invariant(state_), "") << out;
+  };
+  const auto decided = decide(state_, input);
+  if (!decided) {
+    const Error& error = decided.error();
+    return "refused " + std::string(to_string(error.code)) + " " + error.field + ": " +
+           error.message + "\n";
+  }
+  absorb(*decided);
+  for (;;) {
+    const Events more = decide(state_, {input.now, Tick{}}).value();
+    if (more.empty()) return out;
+    absorb(more);
+  }
+}
+
+std::string Conversation::ask(const Arguments& args, Command command) {
+  Actor actor{UserId{1}, false, {}};
+  if (const auto as = args.find("as"); as != args.end()) {
+    const User* user = state_.user_named(as->second);
+    actor.user = user ? user->id : UserId{99};
+  }
+  actor.read_only = args.count("read_only") > 0;
+  return run(Input{now_, Request{actor, std::move(command)}});
+}
+
+SubmitJob Conversation::job_from(Arguments& args) {
+  SubmitJob job;
+  job.ns = args.count("ns") ? args["ns"] : "lab";
+  job.name = args["name"];
+  job.terms.resources.cpu_milli = args.count("cpus") ? parse_milli(args["cpus"]).value() : 1000;
+  if (args.count("mem")) job.terms.resources.memory_bytes = parse_bytes(args["mem"]).value();
+  if (args.count("gpus"))
+    job.terms.resources.devices = {
+        {"gpu", args["model"], static_cast<uint32_t>(std::stoul(args["gpus"]))}};
+  if (args.count("priority")) job.terms.priority = std::stoi(args["priority"]);
+  if (args.count("retries"))
+    job.terms.retry.max = static_cast<uint32_t>(std::stoul(args["retries"]));
+  if (args.count("retry_on")) job.terms.retry.exit_codes = {std::stoi(args["retry_on"])};
+  if (args.count("at_once"))
+    job.terms.parallel_max = static_cast<uint32_t>(std::stoul(args["at_once"]));
+  job.array = args.count("array") > 0;
+  job.indices =
+      job.array ? parse_intervals(args["array"], 10'000'000).value() : IntervalSet({0, 0});
+  job.held = args.count("hold") > 0;
+  job.keep = args.count("keep") > 0;
+  for (const auto kind :
+       {DependencyKind::after_success, DependencyKind::after_end, DependencyKind::after_failure}) {
+    if (args.count(enum_name(kind)))
+      job.dependencies.push_back({JobId{std::stoull(args[enum_name(kind)])}, kind, {}});
+  }
+  return job;
+}
+
+AttemptId Conversation::attempt_from(Arguments& args) {
+  return {JobId{std::stoull(args["job"])},
+          args.count("index") ? static_cast<uint32_t>(std::stoul(args["index"])) : 0,
+          args.count("attempt") ? static_cast<uint32_t>(std::stoul(args["attempt"])) : 1};
+}
+
+std::string Conversation::explain_job(JobId id) {
+  const Job* job = state_.job(id);
+  if (!job) return "no live job\n";
+  const auto why = scheduling::explain(state_, *job);
+  return std::string(scheduling::reason_word(why)) + ": " + why.sentence + "\n";
+}
+
+std::string Conversation::act(const std::string& verb, Arguments& args) {
+  const auto id = [&] { return JobId{std::stoull(args["job"])}; };
+  if (verb == "clock") {
+    now_ = now_ + parse_duration(args["forward"]).value();
+    return run(Input{now_, Tick{}});
+  }
+  if (verb == "user") return ask(args, CreateUser{args["name"], false, {}});
+  if (verb == "namespace") return ask(args, CreateNamespace{args["name"], args["admin"]});
+  if (verb == "member") {
+    Role role = Role::member;
+    EXPECT_TRUE(enum_from_name(args["role"], role));
+    return ask(args, SetMember{args["ns"], args["user"], role});
+  }
+  if (verb == "quota") {
+    Quota quota;
+    if (args.count("cpus")) quota.cpu_milli = parse_milli(args["cpus"]).value();
+    if (args.count("gpus")) quota.devices["gpu"] = static_cast<uint32_t>(std::stoul(args["gpus"]));
+    if (args.count("queued")) quota.queued = std::stoull(args["queued"]);
+    if (args.count("running")) quota.running = std::stoull(args["running"]);
+    return ask(args, SetQuota{args["ns"], quota});
+  }
+  if (verb == "site") {
+    std::string out =
+        state_.site_named(args["name"]) ? "" : ask(args, AddSite{args["name"], "simulated"});
+    NodeCapacity node{"n1",
+                      parse_milli(args["cpus"]).value(),
+                      parse_bytes(args.count("mem") ? args["mem"] : "8Gi").value(),
+                      {}};
+    const int gpus = args.count("gpus") ? std::stoi(args["gpus"]) : 0;
+    for (int i = 0; i < gpus; ++i)
+      node.devices.push_back({"gpu" + std::to_string(i), "gpu", args["model"], 0, true});
+    return out + report(SiteProbed{args["name"], {{node}, {}}});
+  }
+  if (verb == "drain") return ask(args, DrainSite{args["name"], true});
+  if (verb == "undrain") return ask(args, DrainSite{args["name"], false});
+  if (verb == "submit") return ask(args, SubmitJobs{{job_from(args)}});
+  if (verb == "cancel") {
+    CancelJob cancel{id(), {}, {}};
+    if (args.count("index")) cancel.index = static_cast<uint32_t>(std::stoul(args["index"]));
+    return ask(args, cancel);
+  }
+  if (verb == "hold") return ask(args, HoldJob{id()});
+  if (verb == "release") return ask(args, ReleaseJob{id()});
+  if (verb == "requeue") return ask(args, RequeueJob{id(), {}, {}});
+  if (verb == "change") {
+    ChangeJob change{.id = id()};
+    if (args.count("cpus")) change.cpu_milli = parse_milli(args["cpus"]).value();
+    if (args.count("priority")) change.priority = std::stoi(args["priority"]);
+    return ask(args, change);
+  }
+  if (verb == "started") return report(AttemptStarted{attempt_from(args), now_});
+  if (verb == "ended") {
+    AttemptResult result;
+    if (args.count("cause")) EXPECT_TRUE(enum_from_name(args["cause"], result.cause));
+    if (args.count("exit")) result.exit_code = std::stoi(args["exit"]);
+    result.checkpointed = args.count("checkpointed") > 0;
+    return report(AttemptEnded{attempt_from(args), result});
+  }
+  if (verb == "explain") return explain_job(id());
+  ADD_FAILURE() << "unknown verb " << verb;
+  return "";
+}
+
+// Runs a script and gives it back with what was seen in place of what was expected.
+std::string replay(const std::string& script) {
+  Conversation conversation;
+  std::string out, seen;
+  bool expecting = false;
+  std::istringstream lines(script);
+  for (std::string line; std::getline(lines, line);) {
+    if (expecting) {
+      if (!line.empty()) continue;
+      expecting = false;
+      out += seen + "\n";
+      seen.clear();
+    } else if (line == "----") {
+      expecting = true;
+      out += line + "\n";
+    } else {
+      out += line + "\n";
+      if (!line.empty() && line[0] != '#') seen += conversation.say(line);
+    }
+  }
+  return expecting ? out + seen : out;
+}
+
+TEST(Conversation, GoesAsWritten) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("src/core/testdata")) {
+    std::ifstream in(entry.path());
+    const std::string script((std::istreambuf_iterator<char>(in)), {});
+    const std::string seen = replay(script);
+    ++files;
+    if (std::getenv("ATOLL_REWRITE"))
+      std::ofstream(entry.path()) << seen;
+    else
+      EXPECT_EQ(seen, script) << entry.path();
+  }
+  EXPECT_GE(files, 6);
+}
+
+}  // namespace
+}  // namespace atl::core

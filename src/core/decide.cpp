@@ -1,0 +1,94 @@
+#include "core/decide.h"
+
+#include "base/overloaded.h"
+#include "core/limits.h"
+#include "core/scheduling/round.h"
+
+namespace atl::core {
+namespace {
+
+Result<Events> decide_request(const State& state, Time now, const Request& request) {
+  if (auto writable = require_writable(request.actor); !writable)
+    return tl::unexpected(writable.error());
+  // On an empty state there is nobody yet: the server creates its own account, and nothing else is
+  // possible.
+  const bool first = state.users.empty() && std::holds_alternative<CreateUser>(request.command);
+  if (auto known = known_actor(state, request.actor); !known && !first)
+    return tl::unexpected(known.error());
+  Draft draft(now, request.actor.user);
+  const Result<void> done = std::visit(
+      [&](const auto& command) { return decide_command(state, request.actor, command, draft); },
+      request.command);
+  if (!done) return tl::unexpected(done.error());
+  return draft.take();
+}
+
+void settle_dependencies(const State& state, Draft& draft) {
+  uint32_t budget = kSettlementsPerRoundMax;
+  for (const JobId id : state.unsettled) {
+    if (budget-- == 0) return;
+    const Job& job = *state.job(id);
+    const Dependency* against = nullptr;
+    for (const Dependency& dependency : job.dependencies) {
+      if (!against && refuted(dependency)) against = &dependency;
+    }
+    if (!against) {
+      draft.add(DependenciesSettled{id});
+      continue;
+    }
+    const std::string why =
+        "skipped: job " + to_string(against->job) + " ended as " + enum_name(*against->outcome);
+    draft.add(WaitingEnded{id, job.waiting, Outcome::skipped, why});
+    auto tally = job.tally;
+    tally[static_cast<size_t>(Outcome::skipped)] += static_cast<uint32_t>(job.waiting.size());
+    end_if_done(job, job.waiting.size(), tally, why, draft);
+  }
+}
+
+void end_backoffs(const State& state, Draft& draft) {
+  uint32_t budget = kSettlementsPerRoundMax;
+  for (const auto& [until, task] : state.backoffs) {
+    if (until > draft.now() || budget-- == 0) return;
+    draft.add(BackoffEnded{task});
+  }
+}
+
+Events decide_tick(const State& state, Time now) {
+  Draft draft(now, UserId{});
+  settle_dependencies(state, draft);
+  end_backoffs(state, draft);
+  // What was just settled must be applied before placing looks at it; the runtime ticks again.
+  if (!draft.empty()) return draft.take();
+  for (TaskPlaced& placed : scheduling::round(state, kPlacementsPerRoundMax))
+    draft.add(std::move(placed));
+  return draft.take();
+}
+
+}  // namespace
+
+Outcome overall(const Tally& tally) {
+  for (const Outcome worst :
+       {Outcome::failed, Outcome::timed_out, Outcome::lost, Outcome::cancelled, Outcome::skipped}) {
+    if (tally[static_cast<size_t>(worst)] > 0) return worst;
+  }
+  return Outcome::succeeded;
+}
+
+void end_if_done(const Job& job, uint64_t ending, const Tally& tally, std::string message,
+                 Draft& draft) {
+  if (job.waiting.size() + job.tasks.size() == ending)
+    draft.add(JobEnded{job.id, overall(tally), std::move(message)});
+}
+
+Result<Events> decide(const State& state, const Input& input) {
+  return match(
+      input.body, [&](const Request& request) { return decide_request(state, input.now, request); },
+      [&](const Report& report) -> Result<Events> {
+        Draft draft(input.now, UserId{});
+        decide_report(state, report, draft);
+        return draft.take();
+      },
+      [&](const Tick&) -> Result<Events> { return decide_tick(state, input.now); });
+}
+
+}  // namespace atl::core

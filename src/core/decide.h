@@ -1,0 +1,75 @@
+// The parts of decide, one per kind of input; decide.cpp only chooses among them.
+#pragma once
+
+#include "core/authorize.h"
+#include "core/core.h"
+
+namespace atl::core {
+
+// Events under construction: each is stamped with the input's time and author.
+class Draft {
+ public:
+  Draft(Time now, UserId by) : now_(now), by_(by) {}
+  void add(EventBody body) { events_.push_back(Event{now_, by_, std::move(body)}); }
+  Time now() const { return now_; }
+  bool empty() const { return events_.empty(); }
+  Events take() { return std::move(events_); }
+
+ private:
+  Time now_;
+  UserId by_;
+  Events events_;
+};
+
+// decide_jobs.cpp
+Result<void> decide_command(const State& state, const Actor& actor, const SubmitJobs& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const CancelJob& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const HoldJob& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const ReleaseJob& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const ChangeJob& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const RequeueJob& command,
+                            Draft& draft);
+
+// decide_platform.cpp
+Result<void> decide_command(const State& state, const Actor& actor, const CreateUser& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const ChangeUser& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const CreateNamespace& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const DeleteNamespace& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const SetQuota& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const SetMember& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const RemoveMember& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const CreateToken& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const RevokeToken& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const AddSite& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const RemoveSite& command,
+                            Draft& draft);
+Result<void> decide_command(const State& state, const Actor& actor, const DrainSite& command,
+                            Draft& draft);
+
+// decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
+void decide_report(const State& state, const Report& report, Draft& draft);
+
+// Ends the job when `ending` tasks more are all that is left of it. `tally` is the job's tally with
+// them counted.
+void end_if_done(const Job& job, uint64_t ending, const Tally& tally, std::string message,
+                 Draft& draft);
+
+// A job's outcome from those of its tasks: the worst one.
+Outcome overall(const Tally& tally);
+
+}  // namespace atl::core

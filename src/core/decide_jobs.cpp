@@ -1,0 +1,312 @@
+#include <algorithm>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "core/decide.h"
+#include "core/limits.h"
+#include "core/scheduling/explain.h"
+#include "core/scheduling/place.h"
+
+namespace atl::core {
+namespace {
+
+tl::unexpected<Error> refuse(std::string field, std::string message) {
+  return fail(ErrorCode::invalid, std::move(message), std::move(field));
+}
+
+Result<void> check_range(std::string_view field, int64_t value, int64_t low, int64_t high,
+                         std::string (*format)(int64_t)) {
+  if (value >= low && value <= high) return {};
+  return refuse(std::string(field), std::string(field) + " is " + format(value) +
+                                        "; it must be between " + format(low) + " and " +
+                                        format(high));
+}
+
+std::string plain(int64_t value) { return std::to_string(value); }
+std::string span(int64_t us) { return format_duration({us}); }
+
+Result<void> check_devices(const std::vector<DeviceRequest>& devices) {
+  if (devices.size() > kDeviceRequestsMax)
+    return refuse("devices", "at most 16 kinds of device may be asked for");
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const DeviceRequest& request = devices[i];
+    if (auto ok = check_identifier(request.kind, "devices"); !ok) return ok;
+    if (!request.model.empty()) {
+      if (auto ok = check_identifier(request.model, "devices"); !ok) return ok;
+    }
+    if (auto ok = check_range("devices", request.count, 1, kDeviceCountMax, plain); !ok) return ok;
+    const bool ordered = i == 0 || std::tie(devices[i - 1].kind, devices[i - 1].model) <
+                                       std::tie(request.kind, request.model);
+    if (!ordered)
+      return refuse("devices", "each kind and model of device may be named once, in order");
+  }
+  return {};
+}
+
+Result<void> check_terms(const Terms& terms) {
+  const Resources& r = terms.resources;
+  if (auto ok = check_range("cpus", r.cpu_milli, 1, kCpuMilliMax, format_milli); !ok) return ok;
+  if (auto ok = check_range("memory", r.memory_bytes, 0, kMemoryBytesMax, format_bytes); !ok)
+    return ok;
+  if (auto ok = check_devices(r.devices); !ok) return ok;
+  if (auto ok = check_range("priority", terms.priority, -kPriorityMax, kPriorityMax, plain); !ok)
+    return ok;
+  if (auto ok = check_range("time", terms.wall.us, 0, kWallMax.us, span); !ok) return ok;
+  if (auto ok = check_range("grace", terms.grace.us, 0, kGraceMax.us, span); !ok) return ok;
+  if (auto ok = check_range("retries", terms.retry.max, 0, kRetriesMax, plain); !ok) return ok;
+  if (auto ok = check_range("backoff", terms.retry.backoff.us, 0, kBackoffMax.us, span); !ok)
+    return ok;
+  return check_range("backoff_max", terms.retry.backoff_max.us, 0, kBackoffMax.us, span);
+}
+
+Result<void> check_labels(const Labels& labels) {
+  if (labels.size() > kLabelsMax) return refuse("labels", "at most 64 labels are allowed");
+  for (const Label& label : labels) {
+    if (label.key.empty()) return refuse("labels", "a label needs a name");
+    if (auto ok = check_name(label.key, "labels", kLabelBytesMax); !ok) return ok;
+    if (label.value.size() > kLabelBytesMax || !valid_utf8(label.value)) {
+      return refuse("labels", "the value of label " + quote(label.key) +
+                                  " must be UTF-8 of at most 256 bytes");
+    }
+  }
+  return {};
+}
+
+Result<void> check_indices(const SubmitJob& job) {
+  if (job.indices.empty()) return refuse("array", "an array needs at least one index");
+  if (job.indices.size() > kArraySizeMax)
+    return refuse("array", "an array may have at most 10000000 indices");
+  if (job.indices.back() > kArrayIndexMax)
+    return refuse("array", "an index may be at most 2000000000");
+  if (job.indices.ranges().size() > kArrayRangesMax)
+    return refuse("array", "an array may have at most 10000 ranges");
+  return {};
+}
+
+Result<void> check_dependencies(const State& state, const Actor& actor,
+                                const std::vector<Dependency>& dependencies) {
+  if (dependencies.size() > kDependenciesMax)
+    return refuse("after", "a job may wait for at most 1000 others");
+  for (const Dependency& dependency : dependencies) {
+    const Job* other = state.job(dependency.job);
+    if (other && may_view(state, actor, other->ns)) continue;
+    if (!other && dependency.outcome) continue;
+    return refuse("after", "job " + to_string(dependency.job) + " does not exist");
+  }
+  return {};
+}
+
+Result<void> check_feasible(const State& state, const SubmitJob& job) {
+  if (job.keep) return {};
+  if (!job.terms.site.empty() && !state.site_named(job.terms.site)) {
+    return refuse("site", "there is no site " + quote(job.terms.site));
+  }
+  const bool any_reported = std::any_of(state.sites.begin(), state.sites.end(),
+                                        [](const auto& entry) { return entry.second.reported; });
+  if (!any_reported || scheduling::feasible(state, job.terms)) return {};
+  std::string message =
+      "no node could ever hold " + scheduling::format_resources(job.terms.resources);
+  const auto nearest = scheduling::nearest_feasible(state, job.terms);
+  if (nearest)
+    message += "; the nearest that fits is " + scheduling::format_resources(*nearest);
+  else
+    message += "; no node has such devices";
+  return fail(ErrorCode::infeasible, message + " (or add keep to wait for capacity to come)",
+              "resources");
+}
+
+Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
+                                     const std::string& name) {
+  const Namespace* ns = state.namespace_named(name);
+  if (!ns)
+    return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
+                "namespace");
+  if (auto allowed = require_role(state, actor, ns->id, Role::member); !allowed)
+    return tl::unexpected(allowed.error());
+  return ns->id;
+}
+
+Result<void> check_submission(const State& state, const Actor& actor, const SubmitJob& job,
+                              NamespaceId ns, uint64_t ahead) {
+  if (auto ok = check_name(job.name, "name", kNameBytesMax); !ok) return ok;
+  if (job.key.size() > kKeyBytesMax)
+    return refuse("key", "an idempotency key may have at most 256 bytes");
+  if (auto ok = check_terms(job.terms); !ok) return ok;
+  if (auto ok = check_indices(job); !ok) return ok;
+  if (auto ok = check_labels(job.labels); !ok) return ok;
+  if (auto ok = check_dependencies(state, actor, job.dependencies); !ok) return ok;
+  if (auto ok = check_feasible(state, job); !ok) return ok;
+  const Namespace& space = state.namespaces.at(ns);
+  if (space.quota.queued && space.jobs + ahead >= *space.quota.queued) {
+    return fail(ErrorCode::exhausted,
+                "namespace " + space.name + " has " + std::to_string(space.jobs) + " of " +
+                    std::to_string(*space.quota.queued) + " jobs queued; wait for some to end",
+                "namespace");
+  }
+  return {};
+}
+
+JobSubmitted submitted(const SubmitJob& job, JobId id, NamespaceId ns, UserId user) {
+  return JobSubmitted{id,          ns,         user,        job.name,         job.terms,
+                      job.payload, job.array,  job.indices, job.dependencies, job.labels,
+                      job.held,    job.notify, job.key};
+}
+
+IntervalSet backoff_indices(const Job& job) {
+  IntervalSet indices;
+  for (const auto& [index, task] : job.tasks) {
+    if (!placement_of(task.state)) indices.add(index);
+  }
+  return indices;
+}
+
+// Ends everything of the job that is not placed, and stops what is.
+void cancel_whole(const Job& job, Duration grace, Draft& draft) {
+  IntervalSet unplaced = backoff_indices(job);
+  for (const Interval& range : job.waiting.ranges()) unplaced.add(range);
+  if (!unplaced.empty()) draft.add(WaitingEnded{job.id, unplaced, Outcome::cancelled, ""});
+  for (const auto& [index, task] : job.tasks) {
+    if (placement_of(task.state))
+      draft.add(TaskStopping{{job.id, index, task.attempt}, StopReason::cancelled, grace});
+  }
+  auto tally = job.tally;
+  tally[static_cast<size_t>(Outcome::cancelled)] += static_cast<uint32_t>(unplaced.size());
+  end_if_done(job, unplaced.size(), tally, "cancelled", draft);
+}
+
+Result<void> cancel_index(const Job& job, uint32_t index, Duration grace, Draft& draft) {
+  const auto it = job.tasks.find(index);
+  if (it != job.tasks.end() && placement_of(it->second.state)) {
+    draft.add(TaskStopping{{job.id, index, it->second.attempt}, StopReason::cancelled, grace});
+    return {};
+  }
+  if (it == job.tasks.end() && !job.waiting.contains(index)) {
+    return fail(ErrorCode::not_found,
+                "task " + to_string(TaskId{job.id, index}, true) + " is not waiting or running",
+                "id");
+  }
+  draft.add(WaitingEnded{job.id, IntervalSet({index, index}), Outcome::cancelled, ""});
+  auto tally = job.tally;
+  ++tally[static_cast<size_t>(Outcome::cancelled)];
+  end_if_done(job, 1, tally, "cancelled", draft);
+  return {};
+}
+
+bool has_placed(const Job& job) { return job.placed > 0; }
+
+Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& command,
+                    Draft& draft) {
+  const JobReopened& ended = *command.ended;
+  if (!state.namespaces.count(ended.job.ns))
+    return fail(ErrorCode::conflict, "its namespace no longer exists", "id");
+  const Role needed = ended.job.user == actor.user ? Role::member : Role::admin;
+  if (auto allowed = require_role(state, actor, ended.job.ns, needed); !allowed) return allowed;
+  if (ended.job.indices.empty())
+    return fail(ErrorCode::conflict, "nothing of it could run again", "id");
+  draft.add(ended);
+  return {};
+}
+
+}  // namespace
+
+Result<void> decide_command(const State& state, const Actor& actor, const SubmitJobs& command,
+                            Draft& draft) {
+  if (command.jobs.empty()) return refuse("jobs", "a batch needs at least one job");
+  if (command.jobs.size() > kBatchJobsMax)
+    return fail(ErrorCode::too_large, "a batch may have at most 10000 jobs", "jobs");
+  uint64_t id = state.counters.job;
+  std::map<NamespaceId, uint64_t> ahead;
+  for (size_t i = 0; i < command.jobs.size(); ++i) {
+    const SubmitJob& job = command.jobs[i];
+    const auto ns = target_namespace(state, actor, job.ns);
+    const Result<void> ok =
+        ns ? check_submission(state, actor, job, *ns, ahead[*ns]) : tl::unexpected(ns.error());
+    if (!ok) {
+      Error error = ok.error();
+      if (command.jobs.size() > 1) error.field = "jobs[" + std::to_string(i) + "]." + error.field;
+      return tl::unexpected(error);
+    }
+    ++ahead[*ns];
+    draft.add(submitted(job, JobId{++id}, *ns, actor.user));
+  }
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const CancelJob& command,
+                            Draft& draft) {
+  const auto job = actionable_job(state, actor, command.id);
+  if (!job) return tl::unexpected(job.error());
+  const Duration grace = command.grace.value_or(state.terms_of(**job).grace);
+  if (auto ok = check_range("grace", grace.us, 0, kGraceMax.us, span); !ok) return ok;
+  if (command.index) return cancel_index(**job, *command.index, grace, draft);
+  cancel_whole(**job, grace, draft);
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const HoldJob& command,
+                            Draft& draft) {
+  const auto job = actionable_job(state, actor, command.id);
+  if (!job) return tl::unexpected(job.error());
+  if ((*job)->waiting.empty())
+    return fail(ErrorCode::conflict, "nothing of job " + to_string(command.id) + " is waiting",
+                "id");
+  if (!(*job)->held) draft.add(JobHeld{command.id});
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const ReleaseJob& command,
+                            Draft& draft) {
+  const auto job = actionable_job(state, actor, command.id);
+  if (!job) return tl::unexpected(job.error());
+  if ((*job)->held) draft.add(JobReleased{command.id});
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const ChangeJob& command,
+                            Draft& draft) {
+  const auto found = actionable_job(state, actor, command.id);
+  if (!found) return tl::unexpected(found.error());
+  const Job& job = **found;
+  if (has_placed(job)) {
+    return fail(ErrorCode::conflict,
+                "job " + to_string(job.id) + " has started; only a waiting job can be changed",
+                "id");
+  }
+  JobChanged changed{job.id, command.name.value_or(job.name), state.terms_of(job),
+                     command.labels.value_or(job.labels)};
+  Terms& terms = changed.terms;
+  terms.priority = command.priority.value_or(terms.priority);
+  terms.resources.cpu_milli = command.cpu_milli.value_or(terms.resources.cpu_milli);
+  terms.resources.memory_bytes = command.memory_bytes.value_or(terms.resources.memory_bytes);
+  terms.resources.devices = command.devices.value_or(terms.resources.devices);
+  terms.wall = command.wall.value_or(terms.wall);
+  terms.parallel_max = command.parallel_max.value_or(terms.parallel_max);
+  if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
+  if (auto ok = check_terms(terms); !ok) return ok;
+  if (auto ok = check_labels(changed.labels); !ok) return ok;
+  SubmitJob probe;
+  probe.terms = terms;
+  if (auto ok = check_feasible(state, probe); !ok) return ok;
+  draft.add(std::move(changed));
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const RequeueJob& command,
+                            Draft& draft) {
+  if (command.ended) return reopen(state, actor, command, draft);
+  const auto found = actionable_job(state, actor, command.id);
+  if (!found) return tl::unexpected(found.error());
+  const Job& job = **found;
+  const Duration grace = state.terms_of(job).grace;
+  for (const auto& [index, task] : job.tasks) {
+    if (command.index && *command.index != index) continue;
+    if (placement_of(task.state) && !std::holds_alternative<TaskStop>(task.state)) {
+      draft.add(TaskStopping{{job.id, index, task.attempt}, StopReason::requeued, grace});
+    }
+  }
+  if (draft.empty())
+    return fail(ErrorCode::conflict, "nothing of job " + to_string(job.id) + " is running", "id");
+  return {};
+}
+
+}  // namespace atl::core

@@ -1,0 +1,72 @@
+// What apply asks the outside to do, in the imperative. The runtime makes the events durable first,
+// together with the archive effects, and only then carries out the others. All of them may be
+// repeated: they name the attempt.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/state.h"
+
+namespace atl::core {
+
+// Durable in the same commit as the events they came with.
+struct ArchiveAttempt {
+  AttemptId attempt;
+  bool array = false;
+  bool retried = false;  // another attempt follows
+  Outcome outcome = Outcome::succeeded;
+  Placement placement;
+  Time placed;
+  AttemptResult result;
+};
+struct ArchiveJob {
+  Job job;  // as it was when it ended
+  Terms terms;
+  Outcome outcome = Outcome::succeeded;
+  std::string message;
+  Time ended;
+};
+struct UnarchiveJob {
+  JobId id;
+};
+struct RememberKey {
+  UserId user;
+  std::string key;
+  JobId job;
+};
+
+// Sent after the commit.
+struct StartAttempt {
+  AttemptId attempt;
+  Placement placement;
+  Time placed;
+  bool repeated = false;  // after a restart: nobody knows whether it was carried out
+  bool array = false;
+  bool resumed = false;  // an earlier attempt left a checkpoint
+  UserId user;
+  NamespaceId ns;
+  std::string name;
+  Terms terms;
+  Digest payload;
+};
+struct StopAttempt {
+  AttemptId attempt;
+  SiteId site;
+  Duration grace;
+};
+// The result is durable here; the site may drop its copy.
+struct ForgetAttempt {
+  AttemptId attempt;
+  SiteId site;
+};
+struct SendNotice {
+  Notice notice;
+};
+
+using Effect = std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt,
+                            StopAttempt, ForgetAttempt, SendNotice>;
+using Effects = std::vector<Effect>;
+
+}  // namespace atl::core

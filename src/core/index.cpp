@@ -1,0 +1,130 @@
+#include "core/index.h"
+
+#include "base/check.h"
+#include "base/overloaded.h"
+
+namespace atl::core {
+namespace {
+
+GroupKey group_of(const State& state, const Job& job) {
+  return {-static_cast<int64_t>(state.terms_of(job).priority), job.terms};
+}
+
+void leave_backlog(State& state, const Job& job) {
+  const auto ns = state.backlog.find(job.ns);
+  if (ns == state.backlog.end()) return;
+  const auto group = ns->second.find(group_of(state, job));
+  if (group == ns->second.end()) return;
+  group->second.erase(job.id);
+  if (group->second.empty()) ns->second.erase(group);
+  if (ns->second.empty()) state.backlog.erase(ns);
+}
+
+void add_count(std::map<std::string, uint32_t>& counts, const std::string& key, int sign) {
+  const auto it = counts.try_emplace(key, 0).first;
+  CHECK(sign > 0 || it->second > 0, "device " + key + " released more often than taken");
+  it->second += static_cast<uint32_t>(sign);
+  if (it->second == 0) counts.erase(it);
+}
+
+void hold(State& state, const Job& job, const Placement& placement, int sign) {
+  Site& site = state.sites.at(placement.site);
+  Node& node = site.nodes.at(placement.node);
+  const Terms& terms = state.terms_of(job);
+  node.cpu_milli_used += sign * terms.resources.cpu_milli;
+  node.memory_bytes_used += sign * terms.resources.memory_bytes;
+  node.tasks += static_cast<uint32_t>(sign);
+  for (const HeldDevice& device : placement.devices) {
+    const bool changed = sign > 0 ? node.units_used.insert(device.unit).second
+                                  : node.units_used.erase(device.unit) == 1;
+    CHECK(changed, "device " + device.unit + " of " + site.name + "/" + placement.node +
+                       " held twice or not at all");
+  }
+  add_in_use(state.namespaces.at(job.ns).in_use, terms, placement, sign);
+}
+
+void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign) {
+  if (const Placement* placement = placement_of(task.state)) {
+    hold(state, job, *placement, sign);
+    job.placed += static_cast<uint32_t>(sign);
+    return;
+  }
+  const auto timer = std::pair{std::get<TaskBackoff>(task.state).not_before, TaskId{job.id, index}};
+  if (sign > 0)
+    state.backoffs.insert(timer);
+  else
+    state.backoffs.erase(timer);
+}
+
+}  // namespace
+
+void index_user(State& state, const User& user) {
+  state.user_names[user.name] = user.id;
+  if (user.uid) state.user_uids[*user.uid] = user.id;
+}
+
+void index_job(State& state, const Job& job) {
+  ++state.namespaces.at(job.ns).jobs;
+  ++state.terms.at(job.terms).jobs;
+  for (const Dependency& dependency : job.dependencies) {
+    if (!dependency.outcome) state.dependents[dependency.job].insert(job.id);
+  }
+  index_unsettled(state, job);
+  index_ready(state, job);
+}
+
+void index_unsettled(State& state, const Job& job) {
+  if (dependencies_decided(job)) state.unsettled.insert(job.id);
+}
+
+void unindex_job(State& state, const Job& job) {
+  leave_backlog(state, job);
+  for (const Dependency& dependency : job.dependencies) {
+    const auto it = state.dependents.find(dependency.job);
+    if (it == state.dependents.end()) continue;
+    it->second.erase(job.id);
+    if (it->second.empty()) state.dependents.erase(it);
+  }
+  state.unsettled.erase(job.id);
+  --state.namespaces.at(job.ns).jobs;
+  const auto entry = state.terms.find(job.terms);
+  if (--entry->second.jobs > 0) return;
+  state.terms_ids.erase(entry->second.terms);
+  state.terms.erase(entry);
+}
+
+void index_task(State& state, Job& job, uint32_t index, const Task& task) {
+  set_task(state, job, index, task, +1);
+}
+
+void unindex_task(State& state, Job& job, uint32_t index, const Task& task) {
+  set_task(state, job, index, task, -1);
+}
+
+void index_ready(State& state, const Job& job) {
+  if (job.ready())
+    state.backlog[job.ns][group_of(state, job)].insert(job.id);
+  else
+    leave_backlog(state, job);
+}
+
+TermsId intern_terms(State& state, const Terms& terms) {
+  const auto [it, added] = state.terms_ids.try_emplace(terms, TermsId{});
+  if (added) {
+    it->second = TermsId{++state.counters.terms};
+    state.terms.emplace(it->second, TermsEntry{terms, 0});
+  }
+  return it->second;
+}
+
+void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, int sign) {
+  in_use.cpu_milli += sign * terms.resources.cpu_milli;
+  in_use.memory_bytes += sign * terms.resources.memory_bytes;
+  in_use.tasks += static_cast<uint64_t>(sign);
+  for (const HeldDevice& device : placement.devices) {
+    add_count(in_use.devices, device.kind, sign);
+    if (!device.model.empty()) add_count(in_use.devices, device.kind + ":" + device.model, sign);
+  }
+}
+
+}  // namespace atl::core

@@ -1,0 +1,31 @@
+// Keeps the derived parts of State. apply calls these around each change, and rebuild_derived calls
+// the same ones on everything a snapshot holds, so the two cannot drift apart.
+#pragma once
+
+#include "core/state.h"
+
+namespace atl::core {
+
+void index_user(State& state, const User& user);
+
+// A job enters or leaves: its place in the namespace's count, its terms' count, the reverse
+// dependencies.
+void index_job(State& state, const Job& job);
+void unindex_job(State& state, const Job& job);
+
+// A job whose dependencies are decided is due to be settled.
+void index_unsettled(State& state, const Job& job);
+
+// A task's hold on its node, its namespace and the back-off timers.
+void index_task(State& state, Job& job, uint32_t index, const Task& task);
+void unindex_task(State& state, Job& job, uint32_t index, const Task& task);
+
+// Brings the backlog in line with whether the job is ready; call after anything that may change it.
+void index_ready(State& state, const Job& job);
+
+TermsId intern_terms(State& state, const Terms& terms);
+
+// Adds (or with sign -1 takes away) what one placed task uses.
+void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, int sign);
+
+}  // namespace atl::core

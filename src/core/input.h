@@ -1,0 +1,162 @@
+// What reaches the core: a person's command, a site's report, or a tick of the clock. Whatever
+// decide needs about ended things was looked up by the runtime and is part of the input.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/event.h"
+#include "core/types.h"
+
+namespace atl::core {
+
+// Who asks, as authentication found out. A token may narrow what its user could do.
+struct Actor {
+  UserId user;
+  bool read_only = false;
+  std::vector<NamespaceId> namespaces;  // empty: not narrowed
+};
+
+struct SubmitJob {
+  std::string ns;
+  std::string name;
+  Terms terms;
+  Digest payload;
+  bool array = false;
+  IntervalSet indices;
+  std::vector<Dependency> dependencies;  // the outcome is filled in for jobs that have ended
+  Labels labels;
+  bool held = false;
+  bool keep = false;  // wait for capacity to come instead of being refused as infeasible
+  Notify notify;
+  std::string key;
+};
+// All or none: the first refusal names the job by its place in the list.
+struct SubmitJobs {
+  std::vector<SubmitJob> jobs;
+};
+struct CancelJob {
+  JobId id;
+  std::optional<uint32_t> index;
+  std::optional<Duration> grace;
+};
+struct HoldJob {
+  JobId id;
+};
+struct ReleaseJob {
+  JobId id;
+};
+struct ChangeJob {
+  JobId id;
+  std::optional<std::string> name;
+  std::optional<int32_t> priority;
+  std::optional<int64_t> cpu_milli;
+  std::optional<int64_t> memory_bytes;
+  std::optional<std::vector<DeviceRequest>> devices;
+  std::optional<Duration> wall;
+  std::optional<uint32_t> parallel_max;
+  std::optional<Labels> labels;
+};
+struct RequeueJob {
+  JobId id;
+  std::optional<uint32_t> index;
+  std::optional<JobReopened> ended;  // filled from history when the job has ended
+};
+
+struct CreateUser {
+  std::string name;
+  bool platform_admin = false;
+  std::optional<uint32_t> uid;
+};
+struct ChangeUser {
+  std::string name;
+  std::optional<bool> disabled;
+  std::optional<bool> platform_admin;
+  std::optional<uint32_t> uid;
+};
+struct CreateNamespace {
+  std::string name;
+  std::string admin;  // a user who becomes its administrator; empty: who asks
+};
+struct DeleteNamespace {
+  std::string name;
+};
+struct SetQuota {
+  std::string ns;
+  Quota quota;
+};
+struct SetMember {
+  std::string ns;
+  std::string user;
+  Role role = Role::member;
+};
+struct RemoveMember {
+  std::string ns;
+  std::string user;
+};
+struct CreateToken {
+  std::string user;  // empty: who asks
+  Digest hash;
+  std::string note;
+  Duration lifetime;  // zero: never expires
+  bool read_only = false;
+  std::vector<std::string> namespaces;
+};
+struct RevokeToken {
+  TokenId id;
+};
+struct AddSite {
+  std::string name;
+  std::string kind;
+};
+struct RemoveSite {
+  std::string name;
+};
+struct DrainSite {
+  std::string name;
+  bool draining = true;
+};
+
+using Command =
+    std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
+                 ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
+                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite>;
+
+struct SiteProbed {
+  std::string site;
+  SiteReport report;
+};
+struct AttemptStarted {
+  AttemptId attempt;
+  Time started;
+};
+struct AttemptEnded {
+  AttemptId attempt;
+  AttemptResult result;
+};
+struct AttemptUnreachable {
+  AttemptId attempt;
+  bool unreachable = true;
+};
+struct NoticeReported {
+  NoticeId id;
+  bool delivered = false;
+  std::string message;
+};
+using Report =
+    std::variant<SiteProbed, AttemptStarted, AttemptEnded, AttemptUnreachable, NoticeReported>;
+
+struct Request {
+  Actor actor;
+  Command command;
+};
+struct Tick {};
+
+struct Input {
+  Time now;
+  std::variant<Request, Report, Tick> body;
+};
+
+}  // namespace atl::core

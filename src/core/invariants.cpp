@@ -1,0 +1,85 @@
+#include "base/overloaded.h"
+#include "core/core.h"
+
+namespace atl::core {
+namespace {
+
+std::string broken_in_job(const State& state, const Job& job) {
+  const std::string name = "job " + to_string(job.id);
+  if (!state.namespaces.count(job.ns)) return name + " has no namespace";
+  if (!state.users.count(job.user)) return name + " has no user";
+  if (!state.terms.count(job.terms)) return name + " has no terms";
+  if (job.waiting.empty() && job.tasks.empty()) return name + " is live but has nothing left to do";
+  uint64_t ended = 0;
+  for (const uint64_t n : job.tally) ended += n;
+  if (job.waiting.size() + job.tasks.size() + ended != job.size)
+    return name + " lost or gained an index";
+  for (const auto& [index, task] : job.tasks) {
+    if (job.waiting.contains(index)) return name + " has an index both waiting and placed";
+    if (task.attempt == 0) return name + " has a task without an attempt";
+  }
+  return {};
+}
+
+std::string broken_in_node(const Site& site, const Node& node) {
+  const std::string name = "node " + site.name + "/" + node.capacity.name;
+  if (node.cpu_milli_used < 0 || node.memory_bytes_used < 0)
+    return name + " released more than it gave";
+  if (node.tasks == 0 &&
+      (node.cpu_milli_used != 0 || node.memory_bytes_used != 0 || !node.units_used.empty())) {
+    return name + " holds resources for nobody";
+  }
+  return {};
+}
+
+std::string broken_quota(const Namespace& ns) {
+  const std::string name = "namespace " + ns.name;
+  if (ns.in_use.cpu_milli < 0 || ns.in_use.memory_bytes < 0)
+    return name + " released more than it took";
+  return {};
+}
+
+}  // namespace
+
+std::string broken_invariant(const State& state) {
+  for (const auto& [id, job] : state.jobs) {
+    if (std::string broken = broken_in_job(state, job); !broken.empty()) return broken;
+  }
+  for (const auto& [id, site] : state.sites) {
+    for (const auto& [name, node] : site.nodes) {
+      if (std::string broken = broken_in_node(site, node); !broken.empty()) return broken;
+    }
+  }
+  for (const auto& [id, ns] : state.namespaces) {
+    if (std::string broken = broken_quota(ns); !broken.empty()) return broken;
+  }
+  // The derived parts must be what a snapshot would rebuild.
+  State rebuilt;
+  rebuilt.now = state.now;
+  rebuilt.counters = state.counters;
+  rebuilt.users = state.users;
+  rebuilt.tokens = state.tokens;
+  rebuilt.namespaces = state.namespaces;
+  rebuilt.sites = state.sites;
+  rebuilt.terms = state.terms;
+  rebuilt.jobs = state.jobs;
+  rebuilt.notices = state.notices;
+  for (auto& [id, ns] : rebuilt.namespaces) {
+    ns.in_use = {};
+    ns.jobs = 0;
+  }
+  for (auto& [id, site] : rebuilt.sites) {
+    for (auto& [name, node] : site.nodes) {
+      node.cpu_milli_used = node.memory_bytes_used = 0;
+      node.units_used.clear();
+      node.tasks = 0;
+    }
+  }
+  for (auto& [id, entry] : rebuilt.terms) entry.jobs = 0;
+  for (auto& [id, job] : rebuilt.jobs) job.placed = 0;
+  rebuild_derived(rebuilt);
+  if (rebuilt == state) return {};
+  return "the derived part of the state is not what a snapshot would rebuild";
+}
+
+}  // namespace atl::core

@@ -1,0 +1,40 @@
+// Every bound of the core, each with its reason. A request beyond one is refused with its name and
+// value.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace atl::core {
+
+inline constexpr uint64_t kArraySizeMax =
+    10'000'000;  // promised to users; indices are stored as ranges
+inline constexpr uint32_t kArrayIndexMax = 2'000'000'000;
+inline constexpr uint32_t kArrayRangesMax =
+    10'000;  // a list of single indices would defeat the ranges
+inline constexpr uint32_t kBatchJobsMax =
+    10'000;  // one request holds the core's thread for about 10 ms
+inline constexpr uint32_t kDependenciesMax = 1'000;  // per job; more is a workflow
+inline constexpr uint32_t kLabelsMax = 64;
+inline constexpr uint32_t kLabelBytesMax = 256;
+inline constexpr uint32_t kNameBytesMax = 128;
+inline constexpr uint32_t kKeyBytesMax = 256;  // idempotency key
+inline constexpr uint32_t kRetriesMax = 1'000;
+inline constexpr int32_t kPriorityMax = 1'000'000;      // both signs
+inline constexpr int64_t kCpuMilliMax = 1'000'000'000;  // a million cores
+inline constexpr int64_t kMemoryBytesMax = int64_t{1} << 50;
+inline constexpr uint32_t kDeviceCountMax = 100'000;
+inline constexpr uint32_t kDeviceRequestsMax = 16;
+inline constexpr Duration kWallMax = hours(24 * 366);
+inline constexpr Duration kGraceMax = hours(1);
+inline constexpr Duration kBackoffMax = hours(24);
+inline constexpr uint32_t kPlacementsPerRoundMax =
+    2'000;  // keeps one round under 5 ms; the next round goes on
+inline constexpr uint32_t kSettlementsPerRoundMax = 2'000;
+inline constexpr uint32_t kLostAttemptsMax =
+    3;  // infrastructure losses retried for free before a run is `lost`
+inline constexpr uint32_t kAttemptsMax =
+    100'000;  // a run that asks to be resumed for ever ends as failed
+
+}  // namespace atl::core

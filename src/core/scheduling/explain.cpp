@@ -1,0 +1,145 @@
+#include "core/scheduling/explain.h"
+
+#include "base/amount.h"
+#include "core/scheduling/place.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+std::string amount(const std::string& resource, int64_t value) {
+  if (resource == "cpu") return format_milli(value);
+  if (resource == "memory") return format_bytes(value);
+  return std::to_string(value);
+}
+
+std::string unit_name(const std::string& resource, int64_t count) {
+  if (resource == "cpu") return count == 1000 ? "core" : "cores";
+  if (resource == "memory") return "of memory";
+  if (resource == "tasks") return count == 1 ? "task" : "tasks";
+  return resource;
+}
+
+std::string asked(const Block& block) {
+  return amount(block.resource, block.asked) + " " + unit_name(block.resource, block.asked);
+}
+
+std::string in_use(const Block& block) {
+  return amount(block.resource, block.in_use) + " of " + amount(block.resource, block.limit) +
+         " in use";
+}
+
+std::string sentence_for(const State& state, const Job& job, const Block& block) {
+  switch (block.obstacle) {
+    case Obstacle::quota:
+      return "waiting for " + asked(block) + " within the quota of namespace " +
+             state.namespaces.at(job.ns).name + ": " + in_use(block);
+    case Obstacle::array_limit:
+      return "waiting for the array's own limit of " + std::to_string(block.limit) +
+             " tasks at once";
+    case Obstacle::no_site:
+      return block.resource.empty()
+                 ? "waiting for a site to come: none is available"
+                 : "waiting for site " + block.resource + ": it is not available";
+    case Obstacle::infeasible:
+      return "waiting for capacity to come: no node is large enough for " +
+             format_resources(state.terms_of(job).resources);
+    case Obstacle::capacity:
+      return "waiting for " + asked(block) + ": " + in_use(block);
+    default:
+      return "starting in the next round";
+  }
+}
+
+Explanation dependency(const Job& job) {
+  Explanation why;
+  why.block.obstacle = Obstacle::dependency;
+  for (const Dependency& each : job.dependencies) {
+    if (!each.outcome) why.waits_for.push_back(each.job);
+  }
+  why.sentence = "waiting for job";
+  if (why.waits_for.size() > 1) why.sentence += "s";
+  for (size_t i = 0; i < why.waits_for.size() && i < 5; ++i) {
+    why.sentence += (i ? ", " : " ") + to_string(why.waits_for[i]);
+  }
+  if (why.waits_for.size() > 5)
+    why.sentence += " and " + std::to_string(why.waits_for.size() - 5) + " more";
+  why.sentence += " to end";
+  return why;
+}
+
+Explanation backoff(const Job& job) {
+  Explanation why;
+  why.block.obstacle = Obstacle::backoff;
+  for (const auto& [index, task] : job.tasks) {
+    const auto* pause = std::get_if<TaskBackoff>(&task.state);
+    if (pause && (!why.until || pause->not_before < why.until)) why.until = pause->not_before;
+  }
+  why.sentence = "waiting for the pause before its next attempt, until " + format_time(why.until);
+  return why;
+}
+
+Block first_block(const State& state, const Job& job) {
+  const World world = look(state);
+  const Terms& terms = state.terms_of(job);
+  if (auto block = over_array_limit(world, job, terms)) return *block;
+  if (auto block = over_quota(world, job.ns, terms)) return *block;
+  return why_not_placed(world, terms);
+}
+
+// Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to
+// do.
+constexpr uint64_t kPositionMax = 20'000;
+
+uint64_t position_of(const State& state, const Job& job) {
+  const auto ns = state.backlog.find(job.ns);
+  if (ns == state.backlog.end()) return 0;
+  const int64_t priority = -static_cast<int64_t>(state.terms_of(job).priority);
+  uint64_t ahead = 0;
+  for (const auto& [key, jobs] : ns->second) {
+    if (key.priority_inverted > priority) break;
+    if (key.priority_inverted < priority) {
+      ahead += jobs.size();
+      continue;
+    }
+    for (auto it = jobs.begin(); it != jobs.end() && *it < job.id && ahead < kPositionMax; ++it)
+      ++ahead;
+  }
+  return ahead + 1;
+}
+
+}  // namespace
+
+Explanation explain(const State& state, const Job& job, bool quick) {
+  Explanation why;
+  if (job.held) {
+    why.block.obstacle = Obstacle::held;
+    why.sentence = "held: release it with `atoll release " + to_string(job.id) + "`";
+    return why;
+  }
+  if (!job.dependencies.empty()) return dependency(job);
+  if (job.waiting.empty()) return backoff(job);
+  why.block = first_block(state, job);
+  why.sentence = sentence_for(state, job, why.block);
+  if (quick) return why;
+  why.position = position_of(state, job);
+  why.sentence += "; position " + std::to_string(why.position) +
+                  (why.position > kPositionMax ? " or later" : "");
+  return why;
+}
+
+const char* reason_word(const Explanation& explanation) {
+  return enum_name(explanation.block.obstacle);
+}
+
+std::string format_resources(const Resources& resources) {
+  std::string out =
+      format_milli(resources.cpu_milli) + (resources.cpu_milli == 1000 ? " cpu" : " cpus");
+  if (resources.memory_bytes > 0) out += ", " + format_bytes(resources.memory_bytes) + " of memory";
+  for (const DeviceRequest& request : resources.devices) {
+    out += ", " + request.kind + (request.model.empty() ? "" : ":" + request.model) + ":" +
+           std::to_string(request.count);
+  }
+  return out;
+}
+
+}  // namespace atl::core::scheduling

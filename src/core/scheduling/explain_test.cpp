@@ -1,0 +1,80 @@
+#include "core/scheduling/explain.h"
+
+#include <random>
+
+#include "core/test_world.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+TEST(Explain, EveryWaitingJobHasATrueReason) {
+  // Random worlds: whatever the reason says, lifting exactly that obstacle must let something of
+  // the job start, or name another obstacle; and no reason is `turn` once the ticks have settled.
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    TestWorld world;
+    world.nodes(
+        {node("n1", 1 + random() % 4, 1 << 30, random() % 3), node("n2", 1 + random() % 2)});
+    Quota quota;
+    if (random() % 2) quota.cpu_milli = static_cast<int64_t>(500 * (1 + random() % 6));
+    if (random() % 3 == 0) quota.running = 1 + random() % 3;
+    world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+    for (int i = 0; i < 12; ++i) {
+      SubmitJob job = TestWorld::job(static_cast<int64_t>(500 * (1 + random() % 4)));
+      job.keep = true;
+      job.held = random() % 6 == 0;
+      if (random() % 4 == 0)
+        job.terms.resources.devices = {{"gpu", "", 1 + static_cast<uint32_t>(random() % 2)}};
+      if (random() % 4 == 0) {
+        job.array = true;
+        job.indices = IntervalSet({1, 5});
+        job.terms.parallel_max = random() % 3;
+      }
+      world.submit(job);
+    }
+    world.settle();
+    for (const auto& [id, job] : world.state.jobs) {
+      if (job.waiting.empty()) continue;
+      const Explanation why = explain(world.state, job);
+      ASSERT_NE(why.block.obstacle, Obstacle::turn) << why.sentence;
+      ASSERT_FALSE(why.sentence.empty());
+      TestWorld lifted;
+      lifted.state = world.state;
+      switch (why.block.obstacle) {
+        case Obstacle::quota:
+          lifted.run(Request{TestWorld::admin(), SetQuota{"lab", {}}});
+          break;
+        case Obstacle::capacity:
+        case Obstacle::infeasible: {
+          NodeCapacity huge = node("huge", 1000, int64_t{1} << 40, 100);
+          lifted.nodes({node("n1", 4), node("n2", 2), huge});
+          break;
+        }
+        case Obstacle::held:
+          lifted.run(Request{TestWorld::admin(), ReleaseJob{id}});
+          break;
+        default:
+          continue;
+      }
+      const uint64_t waiting = job.waiting.size();
+      lifted.settle();
+      const Job& after = lifted.state.jobs.at(id);
+      const bool started = after.waiting.size() < waiting;
+      ASSERT_TRUE(started || explain(lifted.state, after).block.obstacle != why.block.obstacle)
+          << why.sentence;
+    }
+  }
+}
+
+TEST(Explain, SaysWhatHowMuchAndWhere) {
+  TestWorld world;
+  world.nodes({node("n1", 2)});
+  world.submit(TestWorld::job(1500));
+  const JobId id = world.submit(TestWorld::job(1000));
+  world.settle();
+  EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
+            "waiting for 1 core: 1.5 of 2 in use; position 1");
+}
+
+}  // namespace
+}  // namespace atl::core::scheduling

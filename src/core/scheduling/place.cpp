@@ -1,0 +1,149 @@
+#include "core/scheduling/place.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace atl::core::scheduling {
+namespace {
+
+bool matches(const Device& device, const DeviceRequest& request) {
+  return device.kind == request.kind && (request.model.empty() || device.model == request.model);
+}
+
+// Devices for every request out of `available`; requests for a model choose before those for any.
+std::optional<std::vector<HeldDevice>> pick(std::vector<const Device*> available,
+                                            const Resources& resources) {
+  std::vector<HeldDevice> picked;
+  std::vector<const DeviceRequest*> order;
+  for (const bool modelled : {true, false}) {
+    for (const DeviceRequest& request : resources.devices) {
+      if (request.model.empty() != modelled) order.push_back(&request);
+    }
+  }
+  for (const DeviceRequest* request : order) {
+    for (uint32_t i = 0; i < request->count; ++i) {
+      const auto it = std::find_if(available.begin(), available.end(), [&](const Device* device) {
+        return matches(*device, *request);
+      });
+      if (it == available.end()) return std::nullopt;
+      picked.push_back({(*it)->unit, (*it)->kind, (*it)->model});
+      available.erase(it);
+    }
+  }
+  return picked;
+}
+
+bool named(const std::string& site_name, const Terms& terms) {
+  return terms.site.empty() || terms.site == site_name;
+}
+
+std::vector<const Device*> all_devices(const Node& node) {
+  std::vector<const Device*> all;
+  for (const Device& device : node.capacity.devices) all.push_back(&device);
+  return all;
+}
+
+bool node_could(const Node& node, const Resources& resources) {
+  return node.capacity.cpu_milli >= resources.cpu_milli &&
+         node.capacity.memory_bytes >= resources.memory_bytes &&
+         pick(all_devices(node), resources).has_value();
+}
+
+int64_t count_matching(const std::vector<const Device*>& devices, const DeviceRequest& request) {
+  return std::count_if(devices.begin(), devices.end(),
+                       [&](const Device* device) { return matches(*device, request); });
+}
+
+// The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
+Block missing_on(const NodeView& view, const Resources& resources, int& missing) {
+  Block block{Obstacle::capacity, "", 0, 0, 0};
+  missing = 0;
+  const auto note = [&](const std::string& resource, int64_t asked, int64_t free, int64_t limit) {
+    if (asked <= free) return;
+    if (++missing == 1) block = {Obstacle::capacity, resource, asked, limit - free, limit};
+  };
+  for (const DeviceRequest& request : resources.devices) {
+    const std::string name =
+        request.model.empty() ? request.kind : request.kind + ":" + request.model;
+    note(name, request.count, count_matching(view.devices_free, request),
+         count_matching(all_devices(*view.node), request));
+  }
+  note("cpu", resources.cpu_milli, view.cpu_milli_free, view.node->capacity.cpu_milli);
+  note("memory", resources.memory_bytes, view.memory_bytes_free, view.node->capacity.memory_bytes);
+  return block;
+}
+
+}  // namespace
+
+std::optional<Placement> place(const World& world, const Terms& terms) {
+  using Leftover = std::tuple<size_t, int64_t, int64_t>;  // devices, cores, memory
+  std::optional<Placement> best;
+  Leftover best_leftover{};
+  for (const NodeView& view : world.nodes) {
+    if (!named(*view.site_name, terms) || view.cpu_milli_free < terms.resources.cpu_milli ||
+        view.memory_bytes_free < terms.resources.memory_bytes) {
+      continue;
+    }
+    const Leftover leftover{view.devices_free.size(), view.cpu_milli_free, view.memory_bytes_free};
+    if (best && best_leftover <= leftover) continue;
+    auto devices = terms.resources.devices.empty() ? std::vector<HeldDevice>{}
+                                                   : pick(view.devices_free, terms.resources);
+    if (!devices) continue;
+    best = Placement{view.site, view.node->capacity.name, std::move(*devices)};
+    best_leftover = leftover;
+  }
+  return best;
+}
+
+Block why_not_placed(const World& world, const Terms& terms) {
+  Block nearest{Obstacle::no_site, terms.site, 0, 0, 0};
+  int nearest_missing = INT32_MAX;
+  bool seen = false;
+  for (const NodeView& view : world.nodes) {
+    if (!named(*view.site_name, terms)) continue;
+    if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0};
+    seen = true;
+    if (!node_could(*view.node, terms.resources)) continue;
+    int missing = 0;
+    const Block block = missing_on(view, terms.resources, missing);
+    if (missing == 0) return {};
+    if (missing < nearest_missing) {
+      nearest_missing = missing;
+      nearest = block;
+    }
+  }
+  return nearest;
+}
+
+bool feasible(const State& state, const Terms& terms) {
+  for (const auto& [id, site] : state.sites) {
+    if (!named(site.name, terms)) continue;
+    for (const auto& [name, node] : site.nodes) {
+      if (!node.gone && node_could(node, terms.resources)) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Resources> nearest_feasible(const State& state, const Terms& terms) {
+  std::optional<Resources> nearest;
+  for (const auto& [id, site] : state.sites) {
+    if (!named(site.name, terms)) continue;
+    for (const auto& [name, node] : site.nodes) {
+      if (node.gone) continue;
+      Resources fit = terms.resources;
+      fit.cpu_milli = std::min(fit.cpu_milli, node.capacity.cpu_milli);
+      fit.memory_bytes = std::min(fit.memory_bytes, node.capacity.memory_bytes);
+      bool some_of_each = true;
+      for (DeviceRequest& request : fit.devices) {
+        request.count = std::min(request.count,
+                                 static_cast<uint32_t>(count_matching(all_devices(node), request)));
+        some_of_each &= request.count > 0;
+      }
+      if (some_of_each && node_could(node, fit) && (!nearest || *nearest < fit)) nearest = fit;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace atl::core::scheduling

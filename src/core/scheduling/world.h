@@ -1,0 +1,37 @@
+// What a scheduling round sees: free capacity of every usable node and the use of every namespace,
+// as of the state plus what the round itself has placed so far.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/state.h"
+
+namespace atl::core::scheduling {
+
+struct NodeView {
+  SiteId site;
+  const std::string* site_name = nullptr;
+  const Node* node = nullptr;
+  int64_t cpu_milli_free = 0;
+  int64_t memory_bytes_free = 0;
+  std::vector<const Device*> devices_free;  // in the node's order
+};
+
+struct World {
+  const State* state = nullptr;
+  std::vector<NodeView> nodes;              // usable: reported, not gone, their site not draining
+  std::map<NamespaceId, InUse> in_use;      // only of namespaces this round has placed for
+  std::map<JobId, uint32_t> placed_of_job;  // only of jobs this round has placed for
+
+  const InUse& in_use_of(NamespaceId ns) const;
+};
+
+World look(const State& state);
+
+// Records a placement that the round has decided.
+void take(World& world, const Job& job, const Terms& terms, const Placement& placement);
+
+}  // namespace atl::core::scheduling

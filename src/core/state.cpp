@@ -1,0 +1,68 @@
+#include "core/state.h"
+
+#include "base/check.h"
+#include "base/overloaded.h"
+#include "core/index.h"
+
+namespace atl::core {
+
+const Placement* placement_of(const TaskState& state) {
+  return match(
+      state, [](const TaskBackoff&) -> const Placement* { return nullptr; },
+      [](const auto& placed) -> const Placement* { return &placed.placement; });
+}
+
+bool refuted(const Dependency& dependency) {
+  if (!dependency.outcome || dependency.kind == DependencyKind::after_end) return false;
+  const bool succeeded = *dependency.outcome == Outcome::succeeded;
+  return succeeded != (dependency.kind == DependencyKind::after_success);
+}
+
+bool dependencies_decided(const Job& job) {
+  bool all_known = !job.dependencies.empty();
+  for (const Dependency& dependency : job.dependencies) {
+    if (refuted(dependency)) return true;
+    all_known &= dependency.outcome.has_value();
+  }
+  return all_known;
+}
+
+const Job* State::job(JobId id) const {
+  const auto it = jobs.find(id);
+  return it == jobs.end() ? nullptr : &it->second;
+}
+
+const Terms& State::terms_of(const Job& job) const {
+  const auto it = terms.find(job.terms);
+  CHECK(it != terms.end(), "job " + to_string(job.id) + " has no terms");
+  return it->second.terms;
+}
+
+const User* State::user_named(const std::string& name) const {
+  const auto it = user_names.find(name);
+  return it == user_names.end() ? nullptr : &users.at(it->second);
+}
+
+const Namespace* State::namespace_named(const std::string& name) const {
+  const auto it = namespace_names.find(name);
+  return it == namespace_names.end() ? nullptr : &namespaces.at(it->second);
+}
+
+const Site* State::site_named(const std::string& name) const {
+  const auto it = site_names.find(name);
+  return it == site_names.end() ? nullptr : &sites.at(it->second);
+}
+
+void rebuild_derived(State& state) {
+  for (const auto& [id, user] : state.users) index_user(state, user);
+  for (const auto& [id, token] : state.tokens) state.token_hashes[token.hash] = id;
+  for (const auto& [id, ns] : state.namespaces) state.namespace_names[ns.name] = id;
+  for (const auto& [id, site] : state.sites) state.site_names[site.name] = id;
+  for (const auto& [id, entry] : state.terms) state.terms_ids[entry.terms] = id;
+  for (auto& [id, job] : state.jobs) {
+    index_job(state, job);
+    for (const auto& [index, task] : job.tasks) index_task(state, job, index, task);
+  }
+}
+
+}  // namespace atl::core

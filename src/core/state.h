@@ -1,0 +1,258 @@
+// Everything the platform knows that is still alive. Only apply changes it; everyone else reads it.
+//
+// The first part of each struct is what events say; the part headed "derived" is an index that
+// apply keeps up to date so that decide need not search. Snapshots hold only the first part and
+// rebuild the second.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/lazy_map.h"
+#include "core/event.h"
+#include "core/types.h"
+
+namespace atl::core {
+
+struct User {
+  UserId id;
+  std::string name;
+  bool disabled = false;
+  bool platform_admin = false;
+  std::optional<uint32_t> uid;
+  bool operator==(const User&) const = default;
+};
+
+struct Token {
+  TokenId id;
+  UserId user;
+  Digest hash;
+  std::string note;
+  Time created;
+  Time expires;
+  bool read_only = false;
+  std::vector<NamespaceId> namespaces;
+  bool operator==(const Token&) const = default;
+};
+
+// What is in use by placed tasks.
+struct InUse {
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::map<std::string, uint32_t> devices;  // by kind, and by kind:model
+  uint64_t tasks = 0;
+  bool operator==(const InUse&) const = default;
+};
+
+struct Namespace {
+  NamespaceId id;
+  std::string name;
+  std::map<UserId, Role> members;
+  Quota quota;
+  // derived
+  InUse in_use;
+  uint64_t jobs = 0;  // not ended
+  bool operator==(const Namespace&) const = default;
+};
+
+struct Node {
+  NodeCapacity capacity;
+  bool gone = false;  // no longer reported, but work is still on it
+  // derived
+  int64_t cpu_milli_used = 0;
+  int64_t memory_bytes_used = 0;
+  std::set<std::string> units_used;
+  uint32_t tasks = 0;
+  bool operator==(const Node&) const = default;
+};
+
+struct Site {
+  SiteId id;
+  std::string name;
+  std::string kind;
+  bool draining = false;
+  bool reported = false;
+  std::vector<std::string> abilities;
+  std::map<std::string, Node> nodes;
+  bool operator==(const Site&) const = default;
+};
+
+struct TaskBackoff {
+  Time not_before;
+  RetryReason reason = RetryReason::failed;
+  bool operator==(const TaskBackoff&) const = default;
+};
+struct TaskStarting {
+  Placement placement;
+  Time placed;
+  bool operator==(const TaskStarting&) const = default;
+};
+struct TaskRunning {
+  Placement placement;
+  Time placed;
+  Time started;
+  bool unreachable = false;
+  bool operator==(const TaskRunning&) const = default;
+};
+struct TaskStop {
+  Placement placement;
+  Time placed;
+  Time started;  // zero: had not been reported as started
+  Time since;
+  StopReason reason = StopReason::cancelled;
+  Duration grace;
+  bool unreachable = false;
+  bool operator==(const TaskStop&) const = default;
+};
+using TaskState = std::variant<TaskBackoff, TaskStarting, TaskRunning, TaskStop>;
+
+// The placement of a task that holds one, or null.
+const Placement* placement_of(const TaskState& state);
+
+// A task that is more than an index in a range: placed, or in back-off.
+struct Task {
+  uint32_t attempt = 0;  // the one placed, or the last one that ended
+  TaskState state;
+  bool operator==(const Task&) const = default;
+};
+
+// What earlier attempts of an index have used up of its allowances.
+struct Tries {
+  uint32_t attempts = 0;
+  uint32_t failures = 0;      // count against retry.max
+  uint32_t losses = 0;        // against kLostAttemptsMax
+  bool checkpointed = false;  // the last attempt left a checkpoint to resume from
+  bool operator==(const Tries&) const = default;
+};
+
+using Tally = std::array<uint32_t, kOutcomes>;  // indices by outcome
+
+struct Job {
+  JobId id;
+  NamespaceId ns;
+  UserId user;
+  TermsId terms;
+  bool array = false;
+  bool held = false;
+  Time submitted;
+  Digest payload;
+  std::string name;
+  IntervalSet waiting;             // indices that could be placed, or will be once the job is ready
+  LazyMap<uint32_t, Task> tasks;   // indices that are more than waiting
+  LazyMap<uint32_t, Tries> tries;  // indices, not ended, that had an attempt before
+  Tally tally{};                   // ended indices
+  std::vector<Dependency> dependencies;  // not settled yet
+  Labels labels;
+  Notify notify;
+  uint64_t size = 1;  // indices in all
+  // derived
+  uint32_t placed = 0;  // tasks that hold a placement
+  bool operator==(const Job&) const = default;
+
+  bool ready() const { return !held && dependencies.empty() && !waiting.empty(); }
+};
+
+// Whether the outcome is not the one the dependency asks for; false while it is unknown.
+bool refuted(const Dependency& dependency);
+// Whether it is known if the job may go on: every outcome is there, or one of them rules it out.
+bool dependencies_decided(const Job& job);
+
+struct TermsEntry {
+  Terms terms;
+  // derived
+  uint32_t jobs = 0;
+  bool operator==(const TermsEntry&) const = default;
+};
+
+// A note owed to somebody, kept until its delivery is reported.
+struct Notice {
+  NoticeId id;
+  JobId job;
+  std::string job_name;
+  std::string ns;
+  Outcome outcome = Outcome::succeeded;
+  Time ended;
+  Notify target;
+  bool operator==(const Notice&) const = default;
+};
+
+// Jobs of one namespace with equal terms: whether one of them fits is asked once for all.
+struct GroupKey {
+  int64_t priority_inverted = 0;  // so that the natural order is higher priority first
+  TermsId terms;
+  auto operator<=>(const GroupKey&) const = default;
+};
+using Backlog = std::map<NamespaceId, std::map<GroupKey, std::set<JobId>>>;
+
+struct Counters {
+  uint64_t job = 0;
+  uint32_t user = 0;
+  uint32_t ns = 0;
+  uint32_t terms = 0;
+  uint32_t site = 0;
+  uint32_t token = 0;
+  uint64_t notice = 0;
+  bool operator==(const Counters&) const = default;
+};
+
+struct State {
+  Time now;  // of the latest event
+  Counters counters;
+  std::map<UserId, User> users;
+  std::map<TokenId, Token> tokens;
+  std::map<NamespaceId, Namespace> namespaces;
+  std::map<SiteId, Site> sites;
+  std::map<TermsId, TermsEntry> terms;
+  std::map<JobId, Job> jobs;
+  std::map<NoticeId, Notice> notices;
+
+  // derived
+  std::map<std::string, UserId> user_names;
+  std::map<uint32_t, UserId> user_uids;
+  std::map<std::string, NamespaceId> namespace_names;
+  std::map<std::string, SiteId> site_names;
+  std::map<Digest, TokenId> token_hashes;
+  std::map<Terms, TermsId> terms_ids;
+  std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
+  std::set<JobId> unsettled;                    // jobs whose dependencies are decided
+  std::set<std::pair<Time, TaskId>> backoffs;   // by when they end
+  Backlog backlog;                              // jobs that are ready
+
+  bool operator==(const State&) const = default;
+
+  const Job* job(JobId id) const;
+  const Terms& terms_of(const Job& job) const;
+  const User* user_named(const std::string& name) const;
+  const Namespace* namespace_named(const std::string& name) const;
+  const Site* site_named(const std::string& name) const;
+};
+
+// Recomputes every derived part from the others; what loading a snapshot ends with.
+void rebuild_derived(State& state);
+
+// What a snapshot holds. Jobs are left out of State's list: they are written beside it in chunks
+// (journal/snapshot.h).
+ATOLL_DESCRIBE(User, id, name, disabled, platform_admin, uid)
+ATOLL_DESCRIBE(Token, id, user, hash, note, created, expires, read_only, namespaces)
+ATOLL_DESCRIBE(Namespace, id, name, members, quota)
+ATOLL_DESCRIBE(Node, capacity, gone)
+ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)
+ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
+ATOLL_DESCRIBE(TaskStarting, placement, placed)
+ATOLL_DESCRIBE(TaskRunning, placement, placed, started, unreachable)
+ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unreachable)
+ATOLL_DESCRIBE(Task, attempt, state)
+ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed)
+ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
+               tries, tally, dependencies, labels, notify, size)
+ATOLL_DESCRIBE(TermsEntry, terms)
+ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target)
+ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice)
+ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices)
+
+}  // namespace atl::core

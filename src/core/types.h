@@ -1,0 +1,198 @@
+// The domain's words as plain values. Everything here is data: no clock, no chance, no pointers,
+// ordered containers.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/ids.h"
+#include "base/interval_set.h"
+#include "base/time.h"
+
+namespace atl::core {
+
+enum class Role : uint8_t { viewer, member, admin };
+BOOST_DESCRIBE_ENUM(Role, viewer, member, admin)
+
+enum class Outcome : uint8_t { succeeded, failed, cancelled, timed_out, lost, skipped };
+BOOST_DESCRIBE_ENUM(Outcome, succeeded, failed, cancelled, timed_out, lost, skipped)
+inline constexpr int kOutcomes = 6;
+
+enum class DependencyKind : uint8_t { after_success, after_end, after_failure };
+BOOST_DESCRIBE_ENUM(DependencyKind, after_success, after_end, after_failure)
+
+// "2 of gpu:a100"; an empty model takes any.
+struct DeviceRequest {
+  std::string kind;
+  std::string model;
+  uint32_t count = 0;
+  auto operator<=>(const DeviceRequest&) const = default;
+};
+
+// What one task takes from a node while it runs.
+struct Resources {
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::vector<DeviceRequest> devices;  // ordered by kind, then model, each pair once
+  auto operator<=>(const Resources&) const = default;
+};
+
+struct RetryPolicy {
+  uint32_t max = 0;               // attempts after the first that a failure may cost
+  Duration backoff = seconds(1);  // before the first retry; doubles each time
+  Duration backoff_max = minutes(5);
+  std::vector<int32_t> exit_codes;  // retried only on these; empty means any failure
+  bool on_timeout = false;
+  auto operator<=>(const RetryPolicy&) const = default;
+};
+
+// Everything about a job that policy looks at. Jobs with equal terms share one copy and wait in one
+// group.
+struct Terms {
+  Resources resources;
+  int32_t priority = 0;  // inside the namespace; higher first
+  Duration wall;         // zero: no limit
+  Duration grace = seconds(30);
+  RetryPolicy retry;
+  std::string site;           // empty: any
+  uint32_t parallel_max = 0;  // tasks of one array at once; zero: no limit
+  auto operator<=>(const Terms&) const = default;
+};
+
+struct Dependency {
+  JobId job;
+  DependencyKind kind = DependencyKind::after_success;
+  std::optional<Outcome> outcome;  // known once the other job has ended
+  bool operator==(const Dependency&) const = default;
+};
+
+// Where a note goes when the job ends: a URL for a webhook, or an address for the configured mail
+// command.
+struct Notify {
+  std::string webhook;
+  std::string mail;
+  bool operator==(const Notify&) const = default;
+};
+
+struct Label {
+  std::string key;
+  std::string value;
+  auto operator<=>(const Label&) const = default;
+};
+using Labels = std::vector<Label>;  // ordered by key, each key once
+
+// A hard limit per namespace; an absent entry does not limit.
+struct Quota {
+  std::optional<int64_t> cpu_milli;
+  std::optional<int64_t> memory_bytes;
+  std::map<std::string, uint32_t> devices;  // "gpu" or "gpu:a100"
+  std::optional<uint64_t> running;          // tasks
+  std::optional<uint64_t> queued;           // jobs not ended
+  bool operator==(const Quota&) const = default;
+};
+
+// One accelerator, disk or NIC of a node. `unit` is unique on its node and is what the driver
+// understands.
+struct Device {
+  std::string unit;
+  std::string kind;
+  std::string model;
+  int64_t memory_bytes = 0;
+  bool simulated = false;
+  bool operator==(const Device&) const = default;
+};
+
+struct NodeCapacity {
+  std::string name;
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::vector<Device> devices;
+  bool operator==(const NodeCapacity&) const = default;
+};
+
+// What a driver knows of its site; a new report replaces the one before.
+struct SiteReport {
+  std::vector<NodeCapacity> nodes;
+  std::vector<std::string> abilities;  // such as "cgroup", "sandbox", "exec"
+  bool operator==(const SiteReport&) const = default;
+};
+
+struct HeldDevice {
+  std::string unit;
+  std::string kind;
+  std::string model;
+  bool operator==(const HeldDevice&) const = default;
+};
+
+// The place an attempt was given. It says all about its devices, because the node may lose one
+// while it is held.
+struct Placement {
+  SiteId site;
+  std::string node;
+  std::vector<HeldDevice> devices;
+  bool operator==(const Placement&) const = default;
+};
+
+// What an attempt really used, on its site's clock.
+struct Usage {
+  Time started;
+  Time ended;
+  Duration cpu;
+  int64_t memory_peak_bytes = 0;
+  int64_t read_bytes = 0;
+  int64_t written_bytes = 0;
+  bool operator==(const Usage&) const = default;
+};
+
+enum class EndCause : uint8_t {
+  exited,       // by itself; exit_code tells
+  signalled,    // killed by a signal that we did not send
+  wall_time,    // the site ended it at its wall-time
+  stopped,      // the site ended it because we said so
+  memory,       // over its memory limit
+  start_error,  // never ran: message tells (no such directory, command not found is exit 127
+                // instead)
+  lost,         // the site no longer knows it and cannot tell how it ended
+};
+BOOST_DESCRIBE_ENUM(EndCause, exited, signalled, wall_time, stopped, memory, start_error, lost)
+
+// How an attempt ended, as its site saw it.
+struct AttemptResult {
+  EndCause cause = EndCause::exited;
+  int32_t exit_code = 0;
+  int32_t signal = 0;
+  bool checkpointed = false;  // it left a `checkpointed` note
+  std::string message;
+  Usage usage;
+  int64_t stdout_bytes = 0;  // written, whether kept or cut
+  int64_t stderr_bytes = 0;
+  bool operator==(const AttemptResult&) const = default;
+};
+
+inline constexpr int32_t kCheckpointExit = 85;  // ERESTART, as HTCondor uses it: "resume me"
+
+ATOLL_DESCRIBE(DeviceRequest, kind, model, count)
+ATOLL_DESCRIBE(Resources, cpu_milli, memory_bytes, devices)
+ATOLL_DESCRIBE(RetryPolicy, max, backoff, backoff_max, exit_codes, on_timeout)
+ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max)
+ATOLL_DESCRIBE(Dependency, job, kind, outcome)
+ATOLL_DESCRIBE(Notify, webhook, mail)
+ATOLL_DESCRIBE(Quota, cpu_milli, memory_bytes, devices, running, queued)
+ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated)
+ATOLL_DESCRIBE(NodeCapacity, name, cpu_milli, memory_bytes, devices)
+ATOLL_DESCRIBE(SiteReport, nodes, abilities)
+ATOLL_DESCRIBE(HeldDevice, unit, kind, model)
+ATOLL_DESCRIBE(Placement, site, node, devices)
+ATOLL_DESCRIBE(Usage, started, ended, cpu, memory_peak_bytes, read_bytes, written_bytes)
+ATOLL_DESCRIBE(AttemptResult, cause, exit_code, signal, checkpointed, message, usage, stdout_bytes,
+               stderr_bytes)
+ATOLL_DESCRIBE(Label, key, value)
+
+}  // namespace atl::core

@@ -1,0 +1,408 @@
+#include "runtime/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+#include "base/overloaded.h"
+
+namespace atl::runtime {
+namespace {
+
+bool is_archive(const core::Effect& effect) {
+  return match(
+      effect, [](const core::ArchiveAttempt&) { return true; },
+      [](const core::ArchiveJob&) { return true; }, [](const core::UnarchiveJob&) { return true; },
+      [](const core::RememberKey&) { return true; }, [](const auto&) { return false; });
+}
+
+Error read_only_error(const std::string& why) {
+  return {ErrorCode::unavailable,
+          "the server is read-only until its disk takes writes again: " + why,
+          {}};
+}
+
+}  // namespace
+
+Runtime::Runtime(Clock& clock, journal::Journal& journal, journal::History& history,
+                 Options options)
+    : clock_(clock), journal_(journal), history_(history), options_(options) {}
+
+Runtime::~Runtime() { stop(); }
+
+void Runtime::add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver) {
+  drivers_[site] = std::move(driver);
+}
+
+void Runtime::set_notice_sender(NoticeSender sender) { notice_sender_ = std::move(sender); }
+void Runtime::on_commit(CommitListener listener) { listeners_.push_back(std::move(listener)); }
+void Runtime::on_turn(std::function<void()> upkeep) { upkeep_.push_back(std::move(upkeep)); }
+
+Result<void> Runtime::open() {
+  auto loaded = journal_.load();
+  if (!loaded) return tl::unexpected(loaded.error());
+  state_ = std::move(loaded->state);
+  sequence_ = loaded->sequence;
+  last_now_ = std::max(last_now_, state_.now);
+  tick_due_ = true;
+  std::lock_guard lock(mutex_);
+  health_.sequence = sequence_;
+  return {};
+}
+
+void Runtime::adopt() {
+  std::map<SiteId, std::vector<AttemptId>> expected;
+  for (const auto& [id, job] : state_.jobs) {
+    for (const auto& [index, task] : job.tasks) {
+      if (const auto* placement = core::placement_of(task.state)) {
+        expected[placement->site].push_back({id, index, task.attempt});
+      }
+    }
+  }
+  for (const auto& [name, driver] : drivers_) {
+    const core::Site* site = state_.site_named(name);
+    driver->adopt(site ? std::move(expected[site->id]) : std::vector<AttemptId>{},
+                  [this](core::Report report) { post(std::move(report)); });
+  }
+  send(core::pending_effects(state_));
+}
+
+void Runtime::post(Submission submission, Reply reply) {
+  {
+    std::lock_guard lock(mutex_);
+    if (inputs_.size() < options_.queue_max && !stopping_) {
+      inputs_.push_back(PendingRequest{std::move(submission), std::move(reply)});
+      reply = nullptr;
+    }
+  }
+  if (reply) {
+    reply(fail(ErrorCode::exhausted, "too many requests are waiting; try again in a moment"));
+    return;
+  }
+  wake_.notify_one();
+}
+
+void Runtime::post(core::Report report) {
+  {
+    std::lock_guard lock(mutex_);
+    inputs_.push_back(PendingReport{std::move(report)});
+  }
+  wake_.notify_one();
+}
+
+void Runtime::read(Read read) {
+  {
+    std::lock_guard lock(mutex_);
+    reads_.push_back(std::move(read));
+  }
+  wake_.notify_one();
+}
+
+std::deque<Runtime::Pending> Runtime::take_inputs() {
+  std::lock_guard lock(mutex_);
+  if (inputs_.size() <= options_.inputs_per_turn) return std::exchange(inputs_, {});
+  std::deque<Pending> taken;
+  for (size_t i = 0; i < options_.inputs_per_turn; ++i) {
+    taken.push_back(std::move(inputs_.front()));
+    inputs_.pop_front();
+  }
+  return taken;
+}
+
+std::deque<Read> Runtime::take_reads() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(reads_, {});
+}
+
+Time Runtime::advance_clock() {
+  last_now_ = std::max(last_now_, clock_.now());
+  return last_now_;
+}
+
+bool Runtime::step() {
+  if (health().read_only) recover();
+  std::deque<Pending> inputs = take_inputs();
+  Turn turn;
+  turn.now = advance_clock();
+  const Time deadline = turn.now + options_.turn;
+  while (!inputs.empty()) {
+    decide_input(turn, std::move(inputs.front()));
+    inputs.pop_front();
+    // A large batch may use up the turn; what is left goes first in the next one.
+    if (!inputs.empty() && turn.batch.events.size() > 1000 && clock_.now() > deadline) {
+      std::lock_guard lock(mutex_);
+      inputs_.insert(inputs_.begin(), std::make_move_iterator(inputs.begin()),
+                     std::make_move_iterator(inputs.end()));
+      break;
+    }
+  }
+  if (!health().read_only) tick(turn);
+  const bool worked = !turn.batch.events.empty() || !turn.answers.empty();
+  commit(turn);
+  const bool read = run_reads();
+  for (const auto& upkeep : upkeep_) upkeep();
+  return worked || read;
+}
+
+void Runtime::decide_input(Turn& turn, Pending pending) {
+  match(
+      std::move(pending), [&](PendingRequest request) { decide_request(turn, std::move(request)); },
+      [&](PendingReport report) { decide_report(turn, std::move(report.report)); });
+}
+
+void Runtime::decide_request(Turn& turn, PendingRequest pending) {
+  const auto answer = [&](Result<Accepted> result) {
+    turn.answers.push_back({std::move(pending.reply), std::move(result)});
+  };
+  if (const Health now = health(); now.read_only)
+    return answer(tl::unexpected(read_only_error(now.why)));
+  core::Request& request = pending.submission.request;
+  const auto known = known_keys(turn, request);
+  if (!known) return answer(tl::unexpected(known.error()));
+  if (!known->empty()) return answer(Accepted{{}, *known, true, sequence_});
+  if (auto completed = complete(request); !completed)
+    return answer(tl::unexpected(completed.error()));
+  auto events = core::decide(state_, {turn.now, std::move(request)});
+  if (!events) return answer(tl::unexpected(events.error()));
+  Accepted accepted;
+  accepted.events = *events;
+  for (const core::Event& event : *events) {
+    const auto* submitted = std::get_if<core::JobSubmitted>(&event.body);
+    if (!submitted) continue;
+    accepted.jobs.push_back(submitted->id);
+    if (!submitted->key.empty()) turn.keys[{submitted->user, submitted->key}] = submitted->id;
+  }
+  for (journal::Blob& blob : pending.submission.blobs) {
+    payloads_.remember(blob.digest, blob.bytes);
+    turn.batch.blobs.push_back(std::move(blob));
+  }
+  absorb(turn, std::move(*events));
+  answer(std::move(accepted));
+}
+
+void Runtime::decide_report(Turn& turn, core::Report report) {
+  if (health().read_only) {
+    std::lock_guard lock(mutex_);
+    inputs_.push_back(PendingReport{std::move(report)});
+    return;
+  }
+  auto events = core::decide(state_, {turn.now, report});
+  CHECK(events.has_value(), "a report is never refused");
+  const auto* ended = std::get_if<core::AttemptEnded>(&report);
+  if (ended && events->empty()) turn.stale.push_back(ended->attempt);
+  absorb(turn, std::move(*events));
+  turn.reports.push_back(std::move(report));
+}
+
+void Runtime::tick(Turn& turn) {
+  const bool timer = !state_.backoffs.empty() && state_.backoffs.begin()->first <= turn.now;
+  if (!tick_due_ && !timer) return;
+  for (uint32_t i = 0; i < options_.ticks_per_turn; ++i) {
+    auto events = core::decide(state_, {turn.now, core::Tick{}});
+    CHECK(events.has_value(), "a tick is never refused");
+    if (events->empty()) {
+      tick_due_ = false;
+      return;
+    }
+    absorb(turn, std::move(*events));
+  }
+}
+
+void Runtime::absorb(Turn& turn, core::Events events) {
+  if (events.empty()) return;
+  tick_due_ = true;
+  for (core::Event& event : events) {
+    for (core::Effect& effect : core::apply(state_, event)) {
+      (is_archive(effect) ? turn.batch.archive : turn.outward).push_back(std::move(effect));
+    }
+    turn.batch.events.push_back(std::move(event));
+  }
+}
+
+bool Runtime::commit(Turn& turn) {
+  if (!turn.batch.events.empty()) {
+    const auto sequence = journal_.commit(turn.batch);
+    if (!sequence) {
+      refuse(turn, sequence.error());
+      return false;
+    }
+    sequence_ = *sequence;
+    for (const CommitListener& listener : listeners_) listener(sequence_, turn.batch.events);
+  }
+  {
+    std::lock_guard lock(mutex_);
+    health_.sequence = sequence_;
+    health_.turns += 1;
+    health_.events += turn.batch.events.size();
+  }
+  for (Answer& answer : turn.answers) {
+    if (!answer.reply) continue;
+    if (answer.result) answer.result->sequence = sequence_;
+    answer.reply(std::move(answer.result));
+  }
+  send(std::move(turn.outward));
+  // The sites' copies of results that no longer matter are dropped as well.
+  if (!turn.stale.empty()) {
+    for (const auto& [name, driver] : drivers_) driver->forget(turn.stale);
+  }
+  return true;
+}
+
+// Nothing of the turn is durable: its callers hear so, its reports wait, and the state goes back to
+// what is.
+void Runtime::refuse(Turn& turn, const Error& error) {
+  {
+    std::lock_guard lock(mutex_);
+    health_.read_only = true;
+    health_.why = error.message;
+    for (auto it = turn.reports.rbegin(); it != turn.reports.rend(); ++it)
+      inputs_.push_front(PendingReport{std::move(*it)});
+  }
+  trial_at_ = turn.now + options_.trial_pause;
+  const Result<void> reopened = open();
+  CHECK(reopened.has_value(), "the durable state cannot be read back: " + reopened.error().message);
+  for (Answer& answer : turn.answers) {
+    const bool refused = !answer.result;
+    if (answer.reply)
+      answer.reply(refused ? std::move(answer.result)
+                           : tl::unexpected(read_only_error(error.message)));
+  }
+}
+
+void Runtime::recover() {
+  const Time now = advance_clock();
+  if (now < trial_at_) return;
+  trial_at_ = now + options_.trial_pause;
+  const auto written = journal_.trial_write();
+  {
+    std::lock_guard lock(mutex_);
+    health_.read_only = !written;
+    health_.why = written ? "" : written.error().message;
+  }
+  if (!written) return;
+  tick_due_ = true;
+  // The commit that failed may have reached the disk after all; what it asked for was never sent.
+  send(core::pending_effects(state_));
+}
+
+void Runtime::send(core::Effects effects) {
+  std::map<SiteId, std::vector<site::StartOrder>> starts;
+  std::map<SiteId, std::vector<site::StopOrder>> stops;
+  std::map<SiteId, std::vector<AttemptId>> forgets;
+  for (const core::Effect& effect : effects) {
+    match(
+        effect,
+        [&](const core::StartAttempt& e) { starts[e.placement.site].push_back(start_order(e)); },
+        [&](const core::StopAttempt& e) { stops[e.site].push_back({e.attempt, e.grace}); },
+        [&](const core::ForgetAttempt& e) { forgets[e.site].push_back(e.attempt); },
+        [&](const core::SendNotice& e) {
+          if (notice_sender_) notice_sender_(e.notice);
+        },
+        [](const auto&) {});
+  }
+  const auto driver = [&](SiteId id) -> site::SiteDriver* {
+    const auto site = state_.sites.find(id);
+    const auto it = site == state_.sites.end() ? drivers_.end() : drivers_.find(site->second.name);
+    return it == drivers_.end() ? nullptr : it->second.get();
+  };
+  for (auto& [id, attempts] : forgets) {
+    if (auto* d = driver(id)) d->forget(std::move(attempts));
+  }
+  for (auto& [id, orders] : starts) {
+    if (auto* d = driver(id)) d->start(std::move(orders));
+  }
+  for (auto& [id, orders] : stops) {
+    if (auto* d = driver(id)) d->stop(std::move(orders));
+  }
+}
+
+site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
+  site::StartOrder order;
+  order.attempt = e.attempt;
+  order.array = e.array;
+  order.resumed = e.resumed;
+  order.repeated = e.repeated;
+  order.placed = e.placed;
+  order.name = e.name;
+  order.placement = e.placement;
+  order.resources = e.terms.resources;
+  order.wall = e.terms.wall;
+  order.grace = e.terms.grace;
+  if (const auto ns = state_.namespaces.find(e.ns); ns != state_.namespaces.end())
+    order.ns = ns->second.name;
+  if (const auto user = state_.users.find(e.user); user != state_.users.end()) {
+    order.user = user->second.name;
+    order.uid = user->second.uid;
+  }
+  auto decoded = payload(e.attempt.job, e.payload);
+  CHECK(decoded.has_value(), "payload of " + to_string(e.attempt) + ": " + decoded.error().message);
+  order.payload = std::move(*decoded);
+  return order;
+}
+
+Result<core::Payload> Runtime::payload(JobId job, const Digest& digest) {
+  if (digest == Digest{}) return core::Payload{};  // submitted without one
+  if (const core::Payload* known = payloads_.find(digest)) return *known;
+  const auto bytes = journal_.payload(job);
+  if (!bytes) return tl::unexpected(bytes.error());
+  payloads_.remember(digest, *bytes);
+  if (const core::Payload* decoded = payloads_.find(digest)) return *decoded;
+  return fail(ErrorCode::internal, "its bytes are malformed");
+}
+
+bool Runtime::run_reads() {
+  std::deque<Read> reads = take_reads();
+  for (const Read& read : reads) read(state_);
+  return !reads.empty();
+}
+
+Time Runtime::next_wake() const {
+  if (tick_due_) return last_now_;
+  Time wake;
+  if (!state_.backoffs.empty()) wake = state_.backoffs.begin()->first;
+  if (health().read_only && (!wake || trial_at_ < wake)) wake = trial_at_;
+  return wake;
+}
+
+void Runtime::start() {
+  thread_ = std::thread([this] {
+    for (;;) {
+      {
+        std::lock_guard lock(mutex_);
+        if (stopping_) return;
+      }
+      // Reports put back while read-only would spin; wait() sleeps until the trial instead.
+      if (!step() || health().read_only) wait();
+    }
+  });
+}
+
+void Runtime::wait() {
+  const Time wake = next_wake();
+  const Time now = clock_.now();
+  const bool read_only = health().read_only;
+  constexpr int64_t kIdleUs = 1'000'000;  // upkeep looks around once a second
+  const int64_t us = wake ? std::clamp<int64_t>(wake.us - now.us, 0, kIdleUs) : kIdleUs;
+  std::unique_lock lock(mutex_);
+  const auto due = [&] { return stopping_ || !reads_.empty() || (!inputs_.empty() && !read_only); };
+  wake_.wait_for(lock, std::chrono::microseconds(read_only ? std::min<int64_t>(us, 50'000) : us),
+                 due);
+}
+
+void Runtime::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Health Runtime::health() const {
+  std::lock_guard lock(mutex_);
+  Health health = health_;
+  health.queued = inputs_.size();
+  return health;
+}
+
+}  // namespace atl::runtime

@@ -1,0 +1,182 @@
+// The loop: inputs are decided and applied in memory, made durable by one commit, and only then
+// answered, shown and sent to sites. One thread owns the state; everyone else posts to it.
+//
+//   post(request) ─┐                                                    ┌─▶ replies, subscribers
+//   post(report)  ─┼─▶ queue ─▶ decide ─▶ apply ─▶ … ─▶ tick ─▶ commit ─┼─▶ sites
+//   read(query)   ─┘                                                    └─▶ reads, on the state
+//   that is now durable
+//
+// When a commit fails, its callers are refused, the state is rebuilt from what is durable, and the
+// runtime is read-only until a trial write succeeds; reports are kept and decided again.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "core/core.h"
+#include "journal/journal.h"
+#include "runtime/payload_cache.h"
+#include "site/driver.h"
+
+namespace atl::runtime {
+
+// What a command became, handed over once it is durable.
+struct Accepted {
+  core::Events events;  // those the command itself decided, without what a tick added
+  std::vector<JobId>
+      jobs;  // of a submission, in its order; those of the first one when the key was known
+  bool repeated = false;  // the idempotency key was known: nothing was done again
+  uint64_t sequence = 0;
+};
+using Reply = std::function<void(Result<Accepted>)>;
+
+struct Submission {
+  core::Request request;
+  std::vector<journal::Blob> blobs;  // of payloads that SubmitJobs names
+};
+
+// Called on the runtime's thread after each commit, in order.
+using CommitListener = std::function<void(uint64_t sequence, const core::Events& events)>;
+using Read = std::function<void(const core::State& state)>;
+
+// Carries out notices (webhook, mail); reports back through post(report).
+using NoticeSender = std::function<void(const core::Notice&)>;
+
+struct Options {
+  size_t inputs_per_turn = 4096;    // bounds the size of one commit
+  Duration turn = milliseconds(5);  // and the time spent deciding before one
+  uint32_t ticks_per_turn = 8;
+  Duration trial_pause = seconds(1);  // between trial writes while read-only
+  size_t queue_max = 200'000;         // requests beyond are refused with `exhausted`
+};
+
+struct Health {
+  bool read_only = false;
+  std::string why;
+  uint64_t sequence = 0;
+  uint64_t turns = 0;
+  uint64_t events = 0;
+  size_t queued = 0;
+};
+
+class Runtime {
+ public:
+  Runtime(Clock& clock, journal::Journal& journal, journal::History& history, Options options = {});
+  ~Runtime();
+
+  // Before open(). The driver serves the site of that name once the state has one.
+  void add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver);
+  void set_notice_sender(NoticeSender sender);
+  void on_commit(CommitListener listener);
+  // Called once per turn on the runtime's thread, after the commit; for bounded upkeep such as
+  // compaction.
+  void on_turn(std::function<void()> upkeep);
+
+  // Loads the state; does not yet talk to sites.
+  [[nodiscard]] Result<void> open();
+  // Repeats what a crash may have swallowed and asks every site what really runs.
+  void adopt();
+
+  // From any thread. Replies and reads run on the runtime's thread: they hand over and return.
+  void post(Submission submission, Reply reply);
+  void post(core::Report report);
+  void read(Read read);
+
+  // One turn on the calling thread; true when there was anything to do. The simulator calls this
+  // directly.
+  bool step();
+  // When step() next has something to do by itself; zero: only when something is posted.
+  Time next_wake() const;
+
+  // The loop on a thread of its own.
+  void start();
+  void stop();
+
+  // On the runtime's thread, or when it does not run.
+  const core::State& state() const { return state_; }
+  Health health() const;  // from any thread
+
+ private:
+  struct PendingRequest {
+    Submission submission;
+    Reply reply;
+  };
+  struct PendingReport {
+    core::Report report;
+  };
+  using Pending = std::variant<PendingRequest, PendingReport>;
+  struct Answer {
+    Reply reply;
+    Result<Accepted> result;
+  };
+  // One turn's work between taking inputs and the commit.
+  struct Turn {
+    Time now;
+    journal::Batch batch;
+    core::Effects outward;
+    std::vector<Answer> answers;
+    std::vector<core::Report> reports;  // decided in this turn, kept until it is durable
+    std::map<std::pair<UserId, std::string>, JobId> keys;
+    std::vector<AttemptId> stale;  // ended attempts whose report no longer matters
+  };
+
+  std::deque<Pending> take_inputs();
+  std::deque<Read> take_reads();
+  void decide_input(Turn& turn, Pending pending);
+  void decide_request(Turn& turn, PendingRequest pending);
+  void decide_report(Turn& turn, core::Report report);
+  void tick(Turn& turn);
+  void absorb(Turn& turn, core::Events events);
+  bool commit(Turn& turn);
+  void refuse(Turn& turn, const Error& error);
+  void recover();
+  void send(core::Effects effects);
+  site::StartOrder start_order(const core::StartAttempt& effect);
+  Result<core::Payload> payload(JobId job, const Digest& digest);
+  bool run_reads();
+  void wait();
+  Time advance_clock();
+
+  // Looks up what decide may not: ended dependencies, known keys, ended jobs to requeue.
+  Result<std::vector<JobId>> known_keys(const Turn& turn, const core::Request& request);
+  Result<void> complete(core::Request& request);
+
+  // Set up before the loop runs.
+  Clock& clock_;
+  journal::Journal& journal_;
+  journal::History& history_;
+  const Options options_;
+  std::map<std::string, std::shared_ptr<site::SiteDriver>> drivers_;
+  NoticeSender notice_sender_;
+  std::vector<CommitListener> listeners_;
+  std::vector<std::function<void()>> upkeep_;
+
+  // Touched by the runtime's thread only.
+  core::State state_;
+  uint64_t sequence_ = 0;
+  Time last_now_;
+  bool tick_due_ = true;
+  Time trial_at_;
+  PayloadCache payloads_;
+
+  // Shared, under mutex_.
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Pending> inputs_;
+  std::deque<Read> reads_;
+  bool stopping_ = false;
+  Health health_;
+
+  std::thread thread_;
+};
+
+}  // namespace atl::runtime

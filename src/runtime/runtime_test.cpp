@@ -1,0 +1,267 @@
+#include "runtime/runtime.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/wire.h"
+#include "journal/memory_journal.h"
+
+namespace atl::runtime {
+namespace {
+
+class ManualClock : public Clock {
+ public:
+  Time now() override { return time; }
+  Time time{1'000'000};
+};
+
+// Records every order and insists on nothing else.
+class RecordingDriver : public site::SiteDriver {
+ public:
+  void adopt(std::vector<AttemptId> expected, site::ReportSink sink) override {
+    adopted = std::move(expected);
+    report = std::move(sink);
+    report(core::SiteProbed{"local", {{{"n1", 2000, 1 << 30, {}}}, {}}});
+  }
+  void start(std::vector<site::StartOrder> orders) override {
+    for (auto& order : orders) started.push_back(std::move(order));
+  }
+  void stop(std::vector<site::StopOrder> orders) override {
+    for (auto& order : orders) stopped.push_back(order);
+  }
+  void forget(std::vector<AttemptId> attempts) override {
+    forgotten.insert(forgotten.end(), attempts.begin(), attempts.end());
+  }
+  Result<site::LogChunk> logs(AttemptId, site::LogStream, int64_t, size_t) override {
+    return fail(ErrorCode::not_found, "no logs");
+  }
+  Result<site::ExecResult> exec(const site::ExecRequest&) override {
+    return fail(ErrorCode::unavailable, "no exec");
+  }
+  std::string job_directory(JobId) override { return {}; }
+  void purge(JobId) override {}
+  void close() override {}
+
+  std::vector<AttemptId> adopted;
+  std::vector<site::StartOrder> started;
+  std::vector<site::StopOrder> stopped;
+  std::vector<AttemptId> forgotten;
+  site::ReportSink report;
+};
+
+class RuntimeTest : public ::testing::Test {
+ protected:
+  RuntimeTest() { boot(); }
+
+  void boot() {
+    driver = std::make_shared<RecordingDriver>();
+    runtime = std::make_unique<Runtime>(clock, journal, journal.history());
+    runtime->add_driver("local", driver);
+    ASSERT_TRUE(runtime->open());
+    if (runtime->state().users.empty()) seed();
+    runtime->adopt();
+    drain();
+  }
+  void seed() {
+    ask(core::CreateUser{"root", true, 0}, {});
+    ask(core::CreateNamespace{"lab", ""});
+    ask(core::AddSite{"local", "simulated"});
+  }
+  void drain() {
+    while (runtime->step()) {
+    }
+  }
+  Result<Accepted> ask(core::Command command, UserId by = UserId{1},
+                       std::vector<journal::Blob> blobs = {}) {
+    std::optional<Result<Accepted>> answer;
+    runtime->post(Submission{{core::Actor{by, false, {}}, std::move(command)}, std::move(blobs)},
+                  [&](Result<Accepted> result) { answer = std::move(result); });
+    drain();
+    EXPECT_TRUE(answer.has_value()) << "every request is answered";
+    return answer ? std::move(*answer) : fail(ErrorCode::internal, "no answer");
+  }
+  Result<Accepted> submit(std::string key = "", std::string name = "job") {
+    core::Payload payload;
+    payload.argv = {"/bin/true", name};
+    core::SubmitJob job;
+    job.ns = "lab";
+    job.name = std::move(name);
+    job.terms.resources.cpu_milli = 1000;
+    job.indices = IntervalSet({0, 0});
+    job.key = std::move(key);
+    job.payload.bytes[0] = static_cast<uint8_t>(job.name.size() + 1);
+    const journal::Blob blob{job.payload, wire::encode(payload)};
+    return ask(core::SubmitJobs{{job}}, UserId{1}, {blob});
+  }
+
+  ManualClock clock;
+  journal::MemoryJournal journal;
+  std::shared_ptr<RecordingDriver> driver;
+  std::unique_ptr<Runtime> runtime;
+};
+
+TEST_F(RuntimeTest, ASubmissionIsAnsweredDurableAndStarted) {
+  const auto accepted = submit();
+  ASSERT_TRUE(accepted) << accepted.error().message;
+  EXPECT_EQ(accepted->jobs, std::vector<JobId>{JobId{1}});
+  ASSERT_EQ(driver->started.size(), 1u);
+  EXPECT_EQ(driver->started[0].payload.argv.at(0), "/bin/true");
+  EXPECT_EQ(driver->started[0].user, "root");
+  EXPECT_EQ(driver->started[0].ns, "lab");
+}
+
+TEST_F(RuntimeTest, ARepeatedKeyGivesTheFirstAnswerAndNoSecondJob) {
+  const auto first = submit("k1");
+  const auto again = submit("k1");
+  EXPECT_EQ(first->jobs, again->jobs);
+  EXPECT_TRUE(again->repeated);
+  EXPECT_EQ(driver->started.size(), 1u);
+  boot();
+  EXPECT_EQ(submit("k1")->jobs, first->jobs) << "and so after a restart";
+}
+
+TEST_F(RuntimeTest, TheSameKeyTwiceInOneTurnIsOneJob) {
+  std::vector<JobId> ids;
+  for (int i = 0; i < 2; ++i) {
+    core::SubmitJob job;
+    job.ns = "lab";
+    job.terms.resources.cpu_milli = 1000;
+    job.indices = IntervalSet({0, 0});
+    job.key = "twice";
+    runtime->post(Submission{{core::Actor{UserId{1}, false, {}}, core::SubmitJobs{{job}}},
+                             {{job.payload, wire::encode(core::Payload{})}}},
+                  [&](Result<Accepted> result) { ids.push_back(result->jobs.at(0)); });
+  }
+  drain();
+  ASSERT_EQ(ids.size(), 2u);
+  EXPECT_EQ(ids[0], ids[1]);
+}
+
+TEST_F(RuntimeTest, NothingIsSentOrAnsweredBeforeItIsDurable) {
+  journal.set_full(true);
+  const auto refused = submit();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(driver->started.empty());
+  EXPECT_TRUE(runtime->state().jobs.empty()) << "the state went back to what is durable";
+  EXPECT_TRUE(runtime->health().read_only);
+  EXPECT_EQ(submit().error().code, ErrorCode::unavailable);
+}
+
+TEST_F(RuntimeTest, AfterAFullDiskItGoesOnAndReportsAreNotLost) {
+  ASSERT_TRUE(submit());
+  journal.set_full(true);
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, {}});
+  drain();
+  EXPECT_EQ(runtime->state().jobs.size(), 1u);
+  journal.set_full(false);
+  clock.time = clock.time + seconds(2);
+  for (int i = 0; i < 5; ++i) runtime->step();
+  EXPECT_FALSE(runtime->health().read_only);
+  EXPECT_TRUE(runtime->state().jobs.empty()) << "the kept report was decided again";
+  EXPECT_TRUE(submit("", "later"));
+}
+
+TEST_F(RuntimeTest, ADoubtfulCommitIsFoundAgainAndItsEffectsSent) {
+  journal.fail_commit(1, journal::MemoryJournal::Fault::doubtful);
+  EXPECT_FALSE(submit("doubt"));
+  journal.crash(true);
+  boot();
+  EXPECT_EQ(driver->started.size(), 1u);
+  EXPECT_TRUE(driver->started[0].repeated);
+  EXPECT_TRUE(submit("doubt")->repeated);
+}
+
+TEST_F(RuntimeTest, ARestartRepeatsUnconfirmedStartsAndAsksTheSite) {
+  ASSERT_TRUE(submit());
+  ASSERT_TRUE(submit("", "second"));
+  driver->report(core::AttemptStarted{{JobId{1}, 0, 1}, clock.time});
+  drain();
+  boot();
+  EXPECT_EQ(driver->adopted.size(), 2u);
+  ASSERT_EQ(driver->started.size(), 1u) << "only the one not known to run";
+  EXPECT_EQ(driver->started[0].attempt.job, JobId{2});
+}
+
+TEST_F(RuntimeTest, AStaleReportIsForgottenSoThatTheSiteDropsItsCopy) {
+  ASSERT_TRUE(submit());
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, {}});
+  drain();
+  driver->forgotten.clear();
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, {}});
+  drain();
+  EXPECT_EQ(driver->forgotten, (std::vector<AttemptId>{{JobId{1}, 0, 1}}));
+}
+
+TEST_F(RuntimeTest, DependenciesOnEndedJobsAreLookedUp) {
+  ASSERT_TRUE(submit());
+  core::AttemptResult failed;
+  failed.exit_code = 1;
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failed});
+  drain();
+  core::SubmitJob job;
+  job.ns = "lab";
+  job.terms.resources.cpu_milli = 1000;
+  job.indices = IntervalSet({0, 0});
+  job.dependencies = {{JobId{1}, core::DependencyKind::after_failure, {}}};
+  ASSERT_TRUE(ask(core::SubmitJobs{{job}}, UserId{1}, {{job.payload, ""}}));
+  EXPECT_EQ(driver->started.size(), 2u);
+  job.dependencies = {{JobId{77}, core::DependencyKind::after_end, {}}};
+  EXPECT_EQ(ask(core::SubmitJobs{{job}}, UserId{1}, {{job.payload, ""}}).error().field, "after");
+}
+
+TEST_F(RuntimeTest, AnEndedJobCanBeRequeuedWithItsNextAttempt) {
+  ASSERT_TRUE(submit());
+  core::AttemptResult failed;
+  failed.exit_code = 1;
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failed});
+  drain();
+  ASSERT_TRUE(runtime->state().jobs.empty());
+  const auto requeued = ask(core::RequeueJob{JobId{1}, {}, {}});
+  ASSERT_TRUE(requeued) << requeued.error().message;
+  ASSERT_EQ(driver->started.size(), 2u);
+  EXPECT_EQ(driver->started[1].attempt, (AttemptId{JobId{1}, 0, 2}));
+  EXPECT_EQ(driver->started[1].payload.argv.at(0), "/bin/true");
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 2}, {}});
+  drain();
+  EXPECT_EQ(journal.job(JobId{1})->outcome, core::Outcome::succeeded);
+}
+
+TEST_F(RuntimeTest, ReadsSeeOnlyWhatIsDurable) {
+  size_t seen = 99;
+  runtime->post(
+      Submission{{core::Actor{UserId{1}, false, {}}, core::SubmitJobs{{core::SubmitJob{}}}}, {}},
+      nullptr);
+  runtime->read([&](const core::State& state) { seen = state.jobs.size(); });
+  drain();
+  EXPECT_EQ(seen, 0u);
+}
+
+TEST_F(RuntimeTest, TheThreadedLoopServesManyClients) {
+  std::atomic<int> answered{0};
+  runtime->start();
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 4; ++c) {
+    clients.emplace_back([&, c] {
+      for (int i = 0; i < 100; ++i) {
+        core::SubmitJob job;
+        job.ns = "lab";
+        job.name = "job-" + std::to_string(c) + "-" + std::to_string(i);
+        job.terms.resources.cpu_milli = 1000;
+        job.indices = IntervalSet({0, 0});
+        runtime->post(Submission{{core::Actor{UserId{1}, false, {}}, core::SubmitJobs{{job}}},
+                                 {{job.payload, ""}}},
+                      [&](Result<Accepted> result) { answered += result.has_value(); });
+        runtime->read([](const core::State&) {});
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  while (answered < 400) std::this_thread::yield();
+  runtime->stop();
+  EXPECT_EQ(runtime->state().jobs.size(), 400u);
+}
+
+}  // namespace
+}  // namespace atl::runtime

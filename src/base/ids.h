@@ -55,7 +55,7 @@ struct Selector {
   bool has_index = false;
   uint32_t index = 0;
 };
-Result<Selector> parse_selector(std::string_view text);
+[[nodiscard]] Result<Selector> parse_selector(std::string_view text);
 
 // The SHA-256 of a payload; core only carries and compares it.
 struct Digest {
@@ -63,7 +63,7 @@ struct Digest {
   auto operator<=>(const Digest&) const = default;
 };
 std::string to_hex(const Digest& digest);
-Result<Digest> parse_digest(std::string_view hex);
+[[nodiscard]] Result<Digest> parse_digest(std::string_view hex);
 
 ATOLL_DESCRIBE(TaskId, job, index)
 ATOLL_DESCRIBE(AttemptId, job, index, attempt)

@@ -45,7 +45,7 @@ class IntervalSet {
 
 // "1-1000", "1,3,7-9", "0-100:10" (step). The step form yields single indices, so it is bounded by
 // `size_max`.
-Result<IntervalSet> parse_intervals(std::string_view text, uint64_t size_max);
+[[nodiscard]] Result<IntervalSet> parse_intervals(std::string_view text, uint64_t size_max);
 std::string format_intervals(const IntervalSet& set);
 
 }  // namespace atl

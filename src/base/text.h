@@ -17,11 +17,12 @@ std::optional<int64_t> parse_int(std::string_view text);  // the whole text, dec
 bool valid_utf8(std::string_view text);
 
 // Names of jobs: printable UTF-8 without control characters or '/', at most `bytes_max`.
-Result<void> check_name(std::string_view name, std::string_view field, size_t bytes_max);
+[[nodiscard]] Result<void> check_name(std::string_view name, std::string_view field,
+                                      size_t bytes_max);
 
 // Names that appear in paths and URLs (namespaces, users, sites): [a-z0-9] then [a-z0-9._-], at
 // most 63 bytes, no "..".
-Result<void> check_identifier(std::string_view name, std::string_view field);
+[[nodiscard]] Result<void> check_identifier(std::string_view name, std::string_view field);
 
 // Shows text inside an error message: quoted, control bytes escaped, cut after 60 bytes.
 std::string quote(std::string_view text);

@@ -36,12 +36,12 @@ struct Time {
 };
 
 // "90s", "15m", "2h", "1d", "1h30m", "02:00:00", "3-12:00:00" (Slurm), a bare number is seconds.
-Result<Duration> parse_duration(std::string_view text);
+[[nodiscard]] Result<Duration> parse_duration(std::string_view text);
 std::string format_duration(Duration d);  // "1h30m", "4.2s", "350ms"
 
 // RFC 3339 in UTC with microseconds only where they matter: "2026-11-15T21:23:31.5Z".
 std::string format_time(Time t);
-Result<Time> parse_time(std::string_view text);
+[[nodiscard]] Result<Time> parse_time(std::string_view text);
 
 class Clock {
  public:

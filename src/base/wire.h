@@ -351,7 +351,7 @@ std::string encode(const T& value) {
 }
 
 template <class T>
-Result<T> decode(std::string_view bytes) {
+[[nodiscard]] Result<T> decode(std::string_view bytes) {
   Reader in(bytes);
   T value{};
   bool ok;

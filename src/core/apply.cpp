@@ -218,6 +218,7 @@ void Application::operator()(const WaitingEnded& e) {
   Job& target = job(e.id);
   for (const Interval& range : e.indices.ranges()) {
     target.waiting.remove(range);
+    target.unplaced.add(range);
     target.tries.erase(target.tries.lower_bound(range.first), target.tries.upper_bound(range.last));
     auto it = target.tasks.lower_bound(range.first);
     while (it != target.tasks.end() && it->first <= range.last) {
@@ -383,6 +384,7 @@ void Application::operator()(const JobReopened& e) {
     job.tally[outcome] = static_cast<uint32_t>(e.tally[outcome]);
     job.size += e.tally[outcome];
   }
+  job.unplaced = e.unplaced;
   index_job(state_, job);
   effects_.push_back(UnarchiveJob{job.id});
 }

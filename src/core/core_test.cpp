@@ -123,7 +123,7 @@ TEST(Decide, RefusalsLeaveNoTrace) {
   SubmitJob good = TestWorld::job();
   SubmitJob bad = TestWorld::job();
   bad.name = "a\nb";
-  const auto refused = world.run(Request{TestWorld::admin(), SubmitJobs{{good, bad}}});
+  const auto refused = world.attempt(Request{TestWorld::admin(), SubmitJobs{{good, bad}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "jobs[1].name");
   EXPECT_TRUE(world.state == before);
@@ -134,7 +134,7 @@ TEST(Decide, ATokenOfOneNamespaceDoesNotSeeAnother) {
   world.run(Request{TestWorld::admin(), CreateNamespace{"other", ""}});
   Actor narrowed = TestWorld::admin();
   narrowed.namespaces = {NamespaceId{2}};
-  const auto refused = world.run(Request{narrowed, SubmitJobs{{TestWorld::job()}}});
+  const auto refused = world.attempt(Request{narrowed, SubmitJobs{{TestWorld::job()}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::not_found);
   EXPECT_FALSE(require_platform_admin(world.state, narrowed))
@@ -150,7 +150,7 @@ TEST(Decide, TenMillionIndicesAreOneJobOfAFewBytes) {
   const JobId id = world.submit(array);
   EXPECT_EQ(world.state.jobs.at(id).waiting.ranges().size(), 1u);
   array.indices = IntervalSet({0, 10'000'000});
-  EXPECT_FALSE(world.run(Request{TestWorld::admin(), SubmitJobs{{array}}}));
+  EXPECT_FALSE(world.attempt(Request{TestWorld::admin(), SubmitJobs{{array}}}));
 }
 
 TEST(Decide, AnEndlessCheckpointerIsBounded) {

@@ -22,44 +22,44 @@ class Draft {
 };
 
 // decide_jobs.cpp
-Result<void> decide_command(const State& state, const Actor& actor, const SubmitJobs& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const CancelJob& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const HoldJob& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const ReleaseJob& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const ChangeJob& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const RequeueJob& command,
-                            Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SubmitJobs& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CancelJob& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const HoldJob& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ReleaseJob& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ChangeJob& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RequeueJob& command, Draft& draft);
 
 // decide_platform.cpp
-Result<void> decide_command(const State& state, const Actor& actor, const CreateUser& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const ChangeUser& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const CreateNamespace& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const DeleteNamespace& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const SetQuota& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const SetMember& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const RemoveMember& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const CreateToken& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const RevokeToken& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const AddSite& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const RemoveSite& command,
-                            Draft& draft);
-Result<void> decide_command(const State& state, const Actor& actor, const DrainSite& command,
-                            Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CreateUser& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ChangeUser& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CreateNamespace& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DeleteNamespace& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetQuota& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetMember& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RemoveMember& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CreateToken& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RevokeToken& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const AddSite& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RemoveSite& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DrainSite& command, Draft& draft);
 
 // decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
 void decide_report(const State& state, const Report& report, Draft& draft);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "base/amount.h"
 #include "base/text.h"
@@ -126,6 +128,15 @@ Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
   return ns->id;
 }
 
+// The quota of jobs not ended; `ahead` of them are decided but not applied yet.
+Result<void> check_queued(const Namespace& space, uint64_t ahead) {
+  if (!space.quota.queued || space.jobs + ahead < *space.quota.queued) return {};
+  return fail(ErrorCode::exhausted,
+              "namespace " + space.name + " has " + std::to_string(space.jobs) + " of " +
+                  std::to_string(*space.quota.queued) + " jobs queued; wait for some to end",
+              "namespace");
+}
+
 Result<void> check_submission(const State& state, const Actor& actor, const SubmitJob& job,
                               NamespaceId ns, uint64_t ahead) {
   if (auto ok = check_name(job.name, "name", kNameBytesMax); !ok) return ok;
@@ -136,14 +147,7 @@ Result<void> check_submission(const State& state, const Actor& actor, const Subm
   if (auto ok = check_labels(job.labels); !ok) return ok;
   if (auto ok = check_dependencies(state, actor, job.dependencies); !ok) return ok;
   if (auto ok = check_feasible(state, job); !ok) return ok;
-  const Namespace& space = state.namespaces.at(ns);
-  if (space.quota.queued && space.jobs + ahead >= *space.quota.queued) {
-    return fail(ErrorCode::exhausted,
-                "namespace " + space.name + " has " + std::to_string(space.jobs) + " of " +
-                    std::to_string(*space.quota.queued) + " jobs queued; wait for some to end",
-                "namespace");
-  }
-  return {};
+  return check_queued(state.namespaces.at(ns), ahead);
 }
 
 JobSubmitted submitted(const SubmitJob& job, JobId id, NamespaceId ns, UserId user) {
@@ -203,6 +207,7 @@ Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& co
   if (auto allowed = require_role(state, actor, ended.job.ns, needed); !allowed) return allowed;
   if (ended.job.indices.empty())
     return fail(ErrorCode::conflict, "nothing of it could run again", "id");
+  if (auto room = check_queued(state.namespaces.at(ended.job.ns), 0); !room) return room;
   draft.add(ended);
   return {};
 }
@@ -216,11 +221,15 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
     return fail(ErrorCode::too_large, "a batch may have at most 10000 jobs", "jobs");
   uint64_t id = state.counters.job;
   std::map<NamespaceId, uint64_t> ahead;
+  std::set<std::string_view> keys;
   for (size_t i = 0; i < command.jobs.size(); ++i) {
     const SubmitJob& job = command.jobs[i];
     const auto ns = target_namespace(state, actor, job.ns);
-    const Result<void> ok =
+    Result<void> ok =
         ns ? check_submission(state, actor, job, *ns, ahead[*ns]) : tl::unexpected(ns.error());
+    if (ok && !job.key.empty() && !keys.insert(job.key).second) {
+      ok = refuse("key", "another job of this batch has the same idempotency key");
+    }
     if (!ok) {
       Error error = ok.error();
       if (command.jobs.size() > 1) error.field = "jobs[" + std::to_string(i) + "]." + error.field;

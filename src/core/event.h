@@ -192,6 +192,7 @@ struct JobReopened {
   Time submitted;
   std::vector<uint32_t> attempts;  // of each index, in order: how many it had
   std::vector<uint64_t> tally;     // tasks that keep their outcome
+  IntervalSet unplaced;            // those of them that ended while waiting
   bool operator==(const JobReopened&) const = default;
 };
 struct NoticeSettled {
@@ -247,7 +248,7 @@ ATOLL_DESCRIBE(TaskEnded, attempt, outcome, result)
 ATOLL_DESCRIBE(TaskRetried, attempt, reason, result, not_before)
 ATOLL_DESCRIBE(BackoffEnded, task)
 ATOLL_DESCRIBE(JobEnded, id, outcome, message)
-ATOLL_DESCRIBE(JobReopened, job, submitted, attempts, tally)
+ATOLL_DESCRIBE(JobReopened, job, submitted, attempts, tally, unplaced)
 ATOLL_DESCRIBE(NoticeSettled, id, delivered, message)
 ATOLL_DESCRIBE(Event, at, by, body)
 

@@ -149,7 +149,8 @@ struct Job {
   std::vector<Dependency> dependencies;  // not settled yet
   Labels labels;
   Notify notify;
-  uint64_t size = 1;  // indices in all
+  uint64_t size = 1;     // indices in all
+  IntervalSet unplaced;  // ended indices that were waiting when they ended; a requeue needs them
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;
@@ -249,7 +250,7 @@ ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unrea
 ATOLL_DESCRIBE(Task, attempt, state)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
-               tries, tally, dependencies, labels, notify, size)
+               tries, tally, dependencies, labels, notify, size, unplaced)
 ATOLL_DESCRIBE(TermsEntry, terms)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice)

@@ -9,31 +9,64 @@ namespace {
 
 constexpr size_t kAttemptsPage = 10'000;
 
-// The last attempt of every index that did not succeed, which is what runs again; with `only`, that
-// index alone.
-Result<void> collect_unfinished(journal::History& history, const journal::EndedJob& ended,
-                                std::optional<uint32_t> only, core::JobReopened& reopened) {
-  std::map<uint32_t, uint32_t> attempts;
-  IntervalSet succeeded;
+struct LastAttempt {
+  uint32_t number = 0;
+  core::Outcome outcome = core::Outcome::succeeded;
+};
+using LastAttempts = std::map<uint32_t, LastAttempt>;
+
+Result<LastAttempts> last_attempts(journal::History& history, JobId job) {
+  LastAttempts last;
   AttemptId after;
   for (;;) {
-    const auto page = history.attempts(ended.job.id, after, kAttemptsPage);
+    const auto page = history.attempts(job, after, kAttemptsPage);
     if (!page) return tl::unexpected(page.error());
-    for (const journal::EndedAttempt& attempt : *page) {
-      attempts[attempt.attempt.index] = attempt.attempt.attempt;
-      if (!attempt.retried && attempt.outcome == core::Outcome::succeeded)
-        succeeded.add(attempt.attempt.index);
+    for (const journal::EndedAttempt& each : *page) {
+      last[each.attempt.index] = {each.attempt.attempt, each.outcome};
     }
-    if (page->size() < kAttemptsPage) break;
+    if (page->size() < kAttemptsPage) return last;
     after = page->back().attempt;
   }
-  for (const auto& [index, count] : attempts) {
-    const bool again = only ? *only == index : !ended.job.array || !succeeded.contains(index);
-    if (!again) continue;
-    reopened.job.indices.add(index);
-    reopened.attempts.push_back(count);
+}
+
+// What shall run again: the index named, else every one that did not succeed; a job that is no
+// array has only one.
+IntervalSet indices_again(const core::Job& job, const LastAttempts& last,
+                          std::optional<uint32_t> only) {
+  IntervalSet again;
+  if (only) {
+    if (last.count(*only) || job.unplaced.contains(*only)) again.add(*only);
+    return again;
   }
-  return {};
+  for (const Interval& range : job.unplaced.ranges()) again.add(range);
+  for (const auto& [index, attempt] : last) {
+    if (!job.array || attempt.outcome != core::Outcome::succeeded) again.add(index);
+  }
+  return again;
+}
+
+// How an index ended: as its last attempt, unless it was waiting for another one by then.
+core::Outcome outcome_of(const core::Job& job, const std::vector<uint64_t>& tally, uint32_t index,
+                         const LastAttempts& last) {
+  if (!job.unplaced.contains(index)) return last.at(index).outcome;
+  const bool skipped = tally[static_cast<size_t>(core::Outcome::skipped)] > 0;
+  return skipped ? core::Outcome::skipped : core::Outcome::cancelled;
+}
+
+// Moves the indices from what is over to what shall run, with the number of attempts each had.
+void reopen_indices(const core::Job& job, const LastAttempts& last, core::JobReopened& reopened) {
+  reopened.tally.assign(job.tally.begin(), job.tally.end());
+  reopened.unplaced = job.unplaced;
+  for (const Interval& range : reopened.job.indices.ranges()) {
+    for (uint64_t i = range.first; i <= range.last; ++i) {
+      const auto index = static_cast<uint32_t>(i);
+      const auto known = last.find(index);
+      reopened.attempts.push_back(known == last.end() ? 0 : known->second.number);
+      --reopened.tally[static_cast<size_t>(outcome_of(job, reopened.tally, index, last))];
+    }
+    reopened.unplaced.remove(range);
+  }
+  while (!reopened.attempts.empty() && reopened.attempts.back() == 0) reopened.attempts.pop_back();
 }
 
 }  // namespace
@@ -80,21 +113,10 @@ Result<void> Runtime::complete(core::Request& request) {
     reopened.job = {job.id, job.ns, job.user,   job.name, ended->terms, job.payload, job.array,
                     {},     {},     job.labels, false,    job.notify,   {}};
     reopened.submitted = job.submitted;
-    if (auto ok = collect_unfinished(history_, *ended, requeue->index, reopened); !ok) return ok;
-    // Indices that never had an attempt (cancelled or skipped while waiting) are not recorded one
-    // by one.
-    if (reopened.job.indices.empty() && !job.array) {
-      reopened.job.indices.add(0);
-      reopened.attempts.push_back(0);
-    }
-    const uint64_t again = reopened.job.indices.size();
-    reopened.tally.assign(core::kOutcomes, 0);
-    uint64_t left = job.size - again;
-    for (size_t outcome = 0; outcome < core::kOutcomes; ++outcome) {
-      const uint64_t keep = std::min<uint64_t>(left, job.tally[outcome]);
-      reopened.tally[outcome] = keep;
-      left -= keep;
-    }
+    const auto last = last_attempts(history_, job.id);
+    if (!last) return tl::unexpected(last.error());
+    reopened.job.indices = indices_again(job, *last, requeue->index);
+    reopen_indices(job, *last, reopened);
     requeue->ended = std::move(reopened);
   }
   return {};

@@ -129,7 +129,8 @@ bool Runtime::step() {
     decide_input(turn, std::move(inputs.front()));
     inputs.pop_front();
     // A large batch may use up the turn; what is left goes first in the next one.
-    if (!inputs.empty() && turn.batch.events.size() > 1000 && clock_.now() > deadline) {
+    const bool over = turn.batch.events.size() > 1000 && clock_.now() > deadline;
+    if (!inputs.empty() && (over || ahead_of_history(turn, inputs.front()))) {
       std::lock_guard lock(mutex_);
       inputs_.insert(inputs_.begin(), std::make_move_iterator(inputs.begin()),
                      std::make_move_iterator(inputs.end()));
@@ -142,6 +143,23 @@ bool Runtime::step() {
   const bool read = run_reads();
   for (const auto& upkeep : upkeep_) upkeep();
   return worked || read;
+}
+
+bool Runtime::ahead_of_history(const Turn& turn, const Pending& pending) {
+  const auto* request = std::get_if<PendingRequest>(&pending);
+  if (!request || turn.ended.empty()) return false;
+  const core::Command& command = request->submission.request.command;
+  if (const auto* requeue = std::get_if<core::RequeueJob>(&command)) {
+    return turn.ended.count(requeue->id) > 0;
+  }
+  const auto* submit = std::get_if<core::SubmitJobs>(&command);
+  if (!submit) return false;
+  for (const core::SubmitJob& job : submit->jobs) {
+    for (const core::Dependency& dependency : job.dependencies) {
+      if (turn.ended.count(dependency.job)) return true;
+    }
+  }
+  return false;
 }
 
 void Runtime::decide_input(Turn& turn, Pending pending) {
@@ -215,6 +233,7 @@ void Runtime::absorb(Turn& turn, core::Events events) {
     for (core::Effect& effect : core::apply(state_, event)) {
       (is_archive(effect) ? turn.batch.archive : turn.outward).push_back(std::move(effect));
     }
+    if (const auto* ended = std::get_if<core::JobEnded>(&event.body)) turn.ended.insert(ended->id);
     turn.batch.events.push_back(std::move(event));
   }
 }
@@ -357,10 +376,10 @@ bool Runtime::run_reads() {
 }
 
 Time Runtime::next_wake() const {
+  if (health().read_only) return trial_at_;
   if (tick_due_) return last_now_;
   Time wake;
   if (!state_.backoffs.empty()) wake = state_.backoffs.begin()->first;
-  if (health().read_only && (!wake || trial_at_ < wake)) wake = trial_at_;
   return wake;
 }
 

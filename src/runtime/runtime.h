@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <variant>
@@ -126,11 +127,14 @@ class Runtime {
     std::vector<Answer> answers;
     std::vector<core::Report> reports;  // decided in this turn, kept until it is durable
     std::map<std::pair<UserId, std::string>, JobId> keys;
+    std::set<JobId> ended;         // in this turn, so history does not have them yet
     std::vector<AttemptId> stale;  // ended attempts whose report no longer matters
   };
 
   std::deque<Pending> take_inputs();
   std::deque<Read> take_reads();
+  // Whether the input asks about a job that this very turn has ended: it must wait for the commit.
+  static bool ahead_of_history(const Turn& turn, const Pending& pending);
   void decide_input(Turn& turn, Pending pending);
   void decide_request(Turn& turn, PendingRequest pending);
   void decide_report(Turn& turn, core::Report report);
@@ -141,13 +145,14 @@ class Runtime {
   void recover();
   void send(core::Effects effects);
   site::StartOrder start_order(const core::StartAttempt& effect);
-  Result<core::Payload> payload(JobId job, const Digest& digest);
+  [[nodiscard]] Result<core::Payload> payload(JobId job, const Digest& digest);
   bool run_reads();
   void wait();
   Time advance_clock();
 
   // Looks up what decide may not: ended dependencies, known keys, ended jobs to requeue.
-  Result<std::vector<JobId>> known_keys(const Turn& turn, const core::Request& request);
+  [[nodiscard]] Result<std::vector<JobId>> known_keys(const Turn& turn,
+                                                      const core::Request& request);
   Result<void> complete(core::Request& request);
 
   // Set up before the loop runs.

@@ -83,7 +83,9 @@ Block first_block(const State& state, const Job& job) {
   const Terms& terms = state.terms_of(job);
   if (auto block = over_array_limit(world, job, terms)) return *block;
   if (auto block = over_quota(world, job.ns, terms)) return *block;
-  return why_not_placed(world, terms);
+  const Block block = why_not_placed(world, terms);
+  if (block.obstacle != Obstacle::turn) return block;
+  return over_model_quota(world, job.ns, terms).value_or(block);
 }
 
 // Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to

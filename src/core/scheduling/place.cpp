@@ -10,9 +10,19 @@ bool matches(const Device& device, const DeviceRequest& request) {
   return device.kind == request.kind && (request.model.empty() || device.model == request.model);
 }
 
+// Whether the quota leaves one more device of its model; if so, it is counted as taken.
+bool take_allowed(Allowance& allowed, const Device& device) {
+  if (allowed.empty()) return true;
+  const auto it = allowed.find(device.kind + ":" + device.model);
+  if (it == allowed.end()) return true;
+  if (it->second <= 0) return false;
+  --it->second;
+  return true;
+}
+
 // Devices for every request out of `available`; requests for a model choose before those for any.
 std::optional<std::vector<HeldDevice>> pick(std::vector<const Device*> available,
-                                            const Resources& resources) {
+                                            const Resources& resources, Allowance allowed = {}) {
   std::vector<HeldDevice> picked;
   std::vector<const DeviceRequest*> order;
   for (const bool modelled : {true, false}) {
@@ -23,7 +33,7 @@ std::optional<std::vector<HeldDevice>> pick(std::vector<const Device*> available
   for (const DeviceRequest* request : order) {
     for (uint32_t i = 0; i < request->count; ++i) {
       const auto it = std::find_if(available.begin(), available.end(), [&](const Device* device) {
-        return matches(*device, *request);
+        return matches(*device, *request) && take_allowed(allowed, *device);
       });
       if (it == available.end()) return std::nullopt;
       picked.push_back({(*it)->unit, (*it)->kind, (*it)->model});
@@ -54,6 +64,16 @@ int64_t count_matching(const std::vector<const Device*>& devices, const DeviceRe
                        [&](const Device* device) { return matches(*device, request); });
 }
 
+// A request for any model needs what those for a model leave over, so it is counted with them.
+int64_t asked_with_models(const Resources& resources, const DeviceRequest& request) {
+  if (!request.model.empty()) return request.count;
+  int64_t asked = 0;
+  for (const DeviceRequest& each : resources.devices) {
+    if (each.kind == request.kind) asked += each.count;
+  }
+  return asked;
+}
+
 // The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
 Block missing_on(const NodeView& view, const Resources& resources, int& missing) {
   Block block{Obstacle::capacity, "", 0, 0, 0};
@@ -65,7 +85,7 @@ Block missing_on(const NodeView& view, const Resources& resources, int& missing)
   for (const DeviceRequest& request : resources.devices) {
     const std::string name =
         request.model.empty() ? request.kind : request.kind + ":" + request.model;
-    note(name, request.count, count_matching(view.devices_free, request),
+    note(name, asked_with_models(resources, request), count_matching(view.devices_free, request),
          count_matching(all_devices(*view.node), request));
   }
   note("cpu", resources.cpu_milli, view.cpu_milli_free, view.node->capacity.cpu_milli);
@@ -75,7 +95,7 @@ Block missing_on(const NodeView& view, const Resources& resources, int& missing)
 
 }  // namespace
 
-std::optional<Placement> place(const World& world, const Terms& terms) {
+std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed) {
   using Leftover = std::tuple<size_t, int64_t, int64_t>;  // devices, cores, memory
   std::optional<Placement> best;
   Leftover best_leftover{};
@@ -86,13 +106,25 @@ std::optional<Placement> place(const World& world, const Terms& terms) {
     }
     const Leftover leftover{view.devices_free.size(), view.cpu_milli_free, view.memory_bytes_free};
     if (best && best_leftover <= leftover) continue;
-    auto devices = terms.resources.devices.empty() ? std::vector<HeldDevice>{}
-                                                   : pick(view.devices_free, terms.resources);
+    auto devices = terms.resources.devices.empty()
+                       ? std::vector<HeldDevice>{}
+                       : pick(view.devices_free, terms.resources, allowed);
     if (!devices) continue;
     best = Placement{view.site, view.node->capacity.name, std::move(*devices)};
     best_leftover = leftover;
   }
   return best;
+}
+
+Allowance allowance(const World& world, NamespaceId ns) {
+  Allowance allowed;
+  const auto& in_use = world.in_use_of(ns).devices;
+  for (const auto& [key, limit] : world.state->namespaces.at(ns).quota.devices) {
+    if (key.find(':') == std::string::npos) continue;
+    const auto used = in_use.find(key);
+    allowed[key] = int64_t{limit} - (used == in_use.end() ? 0 : used->second);
+  }
+  return allowed;
 }
 
 Block why_not_placed(const World& world, const Terms& terms) {
@@ -113,6 +145,20 @@ Block why_not_placed(const World& world, const Terms& terms) {
     }
   }
   return nearest;
+}
+
+std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
+  const Allowance allowed = allowance(world, ns);
+  if (allowed.empty() || place(world, terms, allowed)) return std::nullopt;
+  for (const DeviceRequest& request : terms.resources.devices) {
+    const int64_t asked = asked_with_models(terms.resources, request);
+    for (const auto& [key, left] : allowed) {
+      if (!key.starts_with(request.kind + ":") || asked <= left) continue;
+      const int64_t limit = world.state->namespaces.at(ns).quota.devices.at(key);
+      return Block{Obstacle::quota, key, asked, limit - left, limit};
+    }
+  }
+  return std::nullopt;
 }
 
 bool feasible(const State& state, const Terms& terms) {

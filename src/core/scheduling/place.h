@@ -7,7 +7,16 @@
 
 namespace atl::core::scheduling {
 
-std::optional<Placement> place(const World& world, const Terms& terms);
+// How many more devices of each limited model ("gpu:a100") a namespace's quota leaves. A request
+// for any model must respect it too, and only the choice of devices can tell.
+using Allowance = std::map<std::string, int64_t>;
+Allowance allowance(const World& world, NamespaceId ns);
+
+std::optional<Placement> place(const World& world, const Terms& terms,
+                               const Allowance& allowed = {});
+
+// What the quota of a model says to a request for any model that would otherwise find its devices.
+std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms);
 
 // Why place finds nothing, for the terms as they are.
 Block why_not_placed(const World& world, const Terms& terms);

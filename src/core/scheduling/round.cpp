@@ -19,12 +19,13 @@ enum class Stuck { no, job, group };
 // group.
 Stuck place_job(World& world, const Job& job, const Terms& terms, uint32_t max,
                 std::vector<TaskPlaced>& placed) {
+  const bool devices = !terms.resources.devices.empty();
   for (const Interval& range : job.waiting.ranges()) {
     for (uint64_t index = range.first; index <= range.last; ++index) {
       if (placed.size() >= max) return Stuck::group;
       if (over_array_limit(world, job, terms)) return Stuck::job;
       if (over_quota(world, job.ns, terms)) return Stuck::group;
-      const auto placement = place(world, terms);
+      const auto placement = place(world, terms, devices ? allowance(world, job.ns) : Allowance{});
       if (!placement) return Stuck::group;
       take(world, job, terms, *placement);
       const auto at = static_cast<uint32_t>(index);

@@ -1,0 +1,133 @@
+#include "sim/checkers/allocation.h"
+
+#include <algorithm>
+
+#include "base/overloaded.h"
+
+namespace atl::sim {
+
+void Allocation::recorded(uint64_t, const core::Event& event, const core::State& after) {
+  match(
+      event.body, [&](const core::TaskPlaced& e) { place(e, after); },
+      [&](const core::TaskEnded& e) { release(e.attempt); },
+      [&](const core::TaskRetried& e) { release(e.attempt); },
+      [&](const core::JobSubmitted& e) { check_queued(e.ns, after); },
+      [&](const core::JobReopened& e) { check_queued(e.job.ns, after); }, [](const auto&) {});
+}
+
+void Allocation::add(Sum& sum, const Held& held, int sign) {
+  sum.cpu_milli += sign * held.resources.cpu_milli;
+  sum.memory_bytes += sign * held.resources.memory_bytes;
+  sum.tasks += static_cast<uint64_t>(sign);
+  for (const core::HeldDevice& device : held.placement.devices) {
+    sum.devices[device.kind] += static_cast<uint32_t>(sign);
+    if (!device.model.empty())
+      sum.devices[device.kind + ":" + device.model] += static_cast<uint32_t>(sign);
+  }
+}
+
+void Allocation::place(const core::TaskPlaced& placed, const core::State& after) {
+  const core::Job* job = after.job(placed.attempt.job);
+  if (!job) return broke(to_string(placed.attempt) + " is placed without a job");
+  const Held held{placed.placement, after.terms_of(*job).resources, job->ns};
+  const NodeKey node{placed.placement.site, placed.placement.node};
+  for (const core::HeldDevice& device : placed.placement.devices) {
+    const auto [owner, free] = units_.emplace(Unit{node, device.unit}, placed.attempt);
+    if (!free)
+      broke("device " + device.unit + " goes to " + to_string(placed.attempt) + " and " +
+            to_string(owner->second));
+  }
+  uint64_t asked = 0;
+  for (const core::DeviceRequest& request : held.resources.devices) asked += request.count;
+  if (asked != placed.placement.devices.size())
+    broke(to_string(placed.attempt) + " got another number of devices");
+  held_.emplace(placed.attempt, held);
+  add(nodes_[node], held, +1);
+  add(namespaces_[held.ns], held, +1);
+  check_node(held, after);
+  check_quota(held, after);
+}
+
+void Allocation::release(AttemptId attempt) {
+  const auto held = held_.extract(attempt);
+  if (!held) return broke(to_string(attempt) + " ended without having been placed");
+  const core::Placement& placement = held.mapped().placement;
+  const NodeKey node{placement.site, placement.node};
+  for (const core::HeldDevice& device : placement.devices) units_.erase({node, device.unit});
+  add(nodes_[node], held.mapped(), -1);
+  add(namespaces_[held.mapped().ns], held.mapped(), -1);
+}
+
+void Allocation::check_node(const Held& held, const core::State& after) {
+  const core::Placement& at = held.placement;
+  const std::string name = "node " + at.node;
+  const auto site = after.sites.find(at.site);
+  if (site == after.sites.end() || !site->second.nodes.count(at.node))
+    return broke(name + " does not exist");
+  const core::Node& node = site->second.nodes.at(at.node);
+  if (node.gone || site->second.draining)
+    return broke(name + " is given work while it is gone or drains");
+  const Sum& sum = nodes_[{at.site, at.node}];
+  if (sum.cpu_milli > node.capacity.cpu_milli) broke(name + " gives more cores than it has");
+  if (sum.memory_bytes > node.capacity.memory_bytes) broke(name + " gives more memory than it has");
+  for (const core::HeldDevice& device : at.devices) {
+    const auto& devices = node.capacity.devices;
+    const bool there = std::any_of(devices.begin(), devices.end(), [&](const core::Device& d) {
+      return d.unit == device.unit && d.kind == device.kind && d.model == device.model;
+    });
+    if (!there) broke(name + " gives device " + device.unit + ", which it has not");
+  }
+}
+
+void Allocation::check_quota(const Held& held, const core::State& after) {
+  const core::Namespace& ns = after.namespaces.at(held.ns);
+  const core::Quota& quota = ns.quota;
+  const Sum& sum = namespaces_[held.ns];
+  if (quota.cpu_milli && sum.cpu_milli > *quota.cpu_milli)
+    broke(ns.name + " is over its quota of cores");
+  const bool wants_memory = held.resources.memory_bytes > 0;
+  if (wants_memory && quota.memory_bytes && sum.memory_bytes > *quota.memory_bytes) {
+    broke(ns.name + " is over its quota of memory");
+  }
+  if (quota.running && sum.tasks > *quota.running)
+    broke(ns.name + " is over its quota of running tasks");
+  for (const core::HeldDevice& device : held.placement.devices) {
+    for (const std::string& key : {device.kind, device.kind + ":" + device.model}) {
+      const auto limit = quota.devices.find(key);
+      const auto used = sum.devices.find(key);
+      if (limit != quota.devices.end() && used != sum.devices.end() &&
+          used->second > limit->second) {
+        broke(ns.name + " is over its quota of " + key);
+      }
+    }
+  }
+}
+
+void Allocation::check_queued(NamespaceId id, const core::State& after) {
+  const core::Namespace& ns = after.namespaces.at(id);
+  uint64_t jobs = 0;
+  for (const auto& [job_id, job] : after.jobs) jobs += job.ns == id;
+  if (ns.quota.queued && jobs > *ns.quota.queued)
+    broke(ns.name + " is over its quota of queued jobs");
+}
+
+void Allocation::began(const RunBegan& run) {
+  running_.emplace(run.attempt, run);
+  for (const core::HeldDevice& device : run.placement.devices) {
+    const auto [owner, free] = really_used_.emplace(
+        std::pair{run.site + "/" + run.placement.node, device.unit}, run.attempt);
+    if (!free)
+      broke("device " + device.unit + " is really used by " + to_string(owner->second) + " and " +
+            to_string(run.attempt));
+  }
+}
+
+void Allocation::ended(const RunEnded& run) {
+  const auto found = running_.extract(run.attempt);
+  if (!found) return;
+  for (const core::HeldDevice& device : found.mapped().placement.devices) {
+    really_used_.erase({found.mapped().site + "/" + found.mapped().placement.node, device.unit});
+  }
+}
+
+}  // namespace atl::sim

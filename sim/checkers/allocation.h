@@ -1,0 +1,58 @@
+// Promise 3: allocations never exceed a device, a node or a quota. The sums are kept here from the
+// events alone, not from the state's own indexes; the sites' truth is held against the devices as
+// well.
+//
+// A capacity or quota that shrinks under what is placed is no breach: what counts is that nothing
+// is placed beyond it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/checkers/checker.h"
+
+namespace atl::sim {
+
+class Allocation : public Checker {
+ public:
+  std::string_view promise() const override {
+    return "3, allocations stay within device, node and quota";
+  }
+  void recorded(uint64_t sequence, const core::Event& event, const core::State& after) override;
+  void began(const RunBegan& run) override;
+  void ended(const RunEnded& run) override;
+
+ private:
+  struct Held {
+    core::Placement placement;
+    core::Resources resources;
+    NamespaceId ns;
+  };
+  struct Sum {
+    int64_t cpu_milli = 0;
+    int64_t memory_bytes = 0;
+    uint64_t tasks = 0;
+    std::map<std::string, uint32_t> devices;
+  };
+  using NodeKey = std::pair<SiteId, std::string>;
+  using Unit = std::pair<NodeKey, std::string>;
+
+  void place(const core::TaskPlaced& placed, const core::State& after);
+  void release(AttemptId attempt);
+  void check_node(const Held& held, const core::State& after);
+  void check_quota(const Held& held, const core::State& after);
+  void check_queued(NamespaceId ns, const core::State& after);
+  static void add(Sum& sum, const Held& held, int sign);
+
+  std::map<AttemptId, Held> held_;
+  std::map<NodeKey, Sum> nodes_;
+  std::map<NamespaceId, Sum> namespaces_;
+  std::map<Unit, AttemptId> units_;  // as placed
+  std::map<std::pair<std::string, std::string>, AttemptId>
+      really_used_;  // site/node and unit, as the sites see it
+  std::map<AttemptId, RunBegan> running_;
+};
+
+}  // namespace atl::sim

@@ -1,0 +1,25 @@
+#include "sim/checkers/acknowledged.h"
+#include "sim/checkers/allocation.h"
+#include "sim/checkers/idempotency.h"
+#include "sim/checkers/one_attempt.h"
+#include "sim/checkers/order.h"
+#include "sim/checkers/reasons.h"
+#include "sim/checkers/replay.h"
+#include "sim/checkers/settles.h"
+
+namespace atl::sim {
+
+std::vector<std::unique_ptr<Checker>> all_checkers() {
+  std::vector<std::unique_ptr<Checker>> all;
+  all.push_back(std::make_unique<Acknowledged>());
+  all.push_back(std::make_unique<Idempotency>());
+  all.push_back(std::make_unique<OneAttempt>());
+  all.push_back(std::make_unique<Allocation>());
+  all.push_back(std::make_unique<Reasons>());
+  all.push_back(std::make_unique<Order>());
+  all.push_back(std::make_unique<Replay>());
+  all.push_back(std::make_unique<Settles>());
+  return all;
+}
+
+}  // namespace atl::sim

@@ -1,0 +1,328 @@
+// Each checker must be able to fail: these tests break the promise on purpose.
+#include <gtest/gtest.h>
+
+#include "journal/memory_journal.h"
+#include "sim/checkers/acknowledged.h"
+#include "sim/checkers/allocation.h"
+#include "sim/checkers/idempotency.h"
+#include "sim/checkers/one_attempt.h"
+#include "sim/checkers/order.h"
+#include "sim/checkers/reasons.h"
+#include "sim/checkers/replay.h"
+#include "sim/checkers/settles.h"
+#include "sim/simulation.h"
+
+namespace atl::sim {
+namespace {
+
+using core::scheduling::Explanation;
+using core::scheduling::Obstacle;
+
+constexpr Time kNow{1'000'000'000};
+
+// A platform with one user, one namespace and one node of two cores and one device, told to a
+// checker event by event.
+class Story {
+ public:
+  explicit Story(Checker& checker) : checker_(checker) {
+    say(core::UserCreated{UserId{1}, "root", true, {}});
+    say(core::NamespaceCreated{NamespaceId{1}, "lab"});
+    say(core::SiteAdded{SiteId{1}, "here", "simulated"});
+    core::NodeCapacity node{"node", 2000, 1000, {{"d0", "gpu", "a100", 0, true}}};
+    say(core::SiteReported{SiteId{1}, {{node}, {}}});
+  }
+
+  void say(core::EventBody body) {
+    const core::Event event{kNow, {}, std::move(body)};
+    core::apply(state, event);
+    checker_.recorded(++sequence, event, state);
+    checker_.committed(sequence, state);
+  }
+  // Tells the checker of an event that the core itself would never apply.
+  void lie(core::EventBody body) {
+    checker_.recorded(++sequence, {kNow, {}, std::move(body)}, state);
+  }
+
+  JobId submit(int64_t cpu_milli, std::vector<core::Dependency> after = {}, std::string key = "") {
+    core::JobSubmitted job;
+    job.id = JobId{state.counters.job + 1};
+    job.ns = NamespaceId{1};
+    job.user = UserId{1};
+    job.name = "job-" + std::to_string(job.id.value);
+    job.terms.resources.cpu_milli = cpu_milli;
+    job.indices.add(0);
+    job.dependencies = std::move(after);
+    job.key = std::move(key);
+    say(job);
+    return job.id;
+  }
+  static core::TaskPlaced placed(JobId job, std::vector<core::HeldDevice> devices = {}) {
+    return {{job, 0, 1}, {SiteId{1}, "node", std::move(devices)}};
+  }
+  void end(JobId job, core::Outcome outcome) {
+    say(core::TaskEnded{{job, 0, 1}, outcome, {}});
+    say(core::JobEnded{job, outcome, ""});
+  }
+  void look(const core::State& live, bool restarted = false) {
+    checker_.looked({live, state, journal, journal, kNow, true, restarted});
+  }
+
+  core::State state;
+  uint64_t sequence = 0;
+  journal::MemoryJournal journal;
+
+ private:
+  Checker& checker_;
+};
+
+core::Request submission(std::string name, std::string key = "") {
+  core::SubmitJob job;
+  job.name = std::move(name);
+  job.key = std::move(key);
+  return {{UserId{1}, false, {}}, core::SubmitJobs{{std::move(job)}}};
+}
+
+std::string broken_by(const Sabotage& sabotage, const Faults& faults = {}) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const SimResult result = simulate(
+        {.seed = seed, .print = false, .sabotage = sabotage, .faults = faults, .asks = 60});
+    if (!result.broken.empty()) return result.broken;
+  }
+  return "nothing";
+}
+
+TEST(AcknowledgedTest, AJournalThatForgetsACommitIsFound) {
+  EXPECT_EQ(broken_by({.forget_commit = true}).substr(0, 2), "1,");
+}
+
+TEST(AcknowledgedTest, ARefusedJobThatIsRecordedIsFound) {
+  Acknowledged checker;
+  Story story(checker);
+  const Result<runtime::Accepted> refused = fail(ErrorCode::invalid, "no");
+  checker.told({submission("job-1"), "", false, refused});
+  story.submit(1000);
+  EXPECT_NE(checker.broken().find("refused, yet"), std::string::npos);
+}
+
+TEST(AcknowledgedTest, AWrongCommandThatIsAcceptedIsFound) {
+  Acknowledged checker;
+  const Result<runtime::Accepted> accepted = runtime::Accepted{};
+  checker.told({submission("job-1"), "", true, accepted});
+  EXPECT_NE(checker.broken(), "");
+}
+
+TEST(AcknowledgedTest, AJobThatIsGoneAfterARestartIsFound) {
+  Acknowledged checker;
+  Story story(checker);
+  const Result<runtime::Accepted> accepted = runtime::Accepted{{}, {JobId{7}}, false, 1};
+  checker.told({submission("job-7"), "run-1", false, accepted});
+  story.look(story.state, true);
+  EXPECT_NE(checker.broken().find("neither live nor in history"), std::string::npos);
+}
+
+TEST(AcknowledgedTest, AnotherPayloadIsFound) {
+  Acknowledged checker;
+  const Result<runtime::Accepted> accepted = runtime::Accepted{{}, {JobId{7}}, false, 1};
+  checker.told({submission("job-7"), "run-1", false, accepted});
+  checker.began({{JobId{7}, 0, 1}, "here", {}, {}, "run-2", kNow});
+  EXPECT_NE(checker.broken().find("instead of run-1"), std::string::npos);
+}
+
+TEST(OneAttemptTest, ASiteThatStartsTwiceIsFound) {
+  Faults faults;
+  faults.order_doubled = 1000;
+  EXPECT_EQ(broken_by({.start_twice = true}, faults).substr(0, 2), "2,");
+}
+
+TEST(OneAttemptTest, AnOrphanIsFound) {
+  EXPECT_EQ(broken_by({.deaf_to_stop = true}).substr(0, 2), "2,");
+}
+
+TEST(OneAttemptTest, ASecondLiveAttemptIsFound) {
+  OneAttempt checker;
+  checker.began({{JobId{1}, 0, 1}, "here", {}, {}, "", kNow});
+  checker.began({{JobId{1}, 0, 2}, "there", {}, {}, "", kNow});
+  EXPECT_NE(checker.broken().find("still runs"), std::string::npos);
+}
+
+TEST(AllocationTest, CoresBeyondTheNodeAreFound) {
+  Allocation checker;
+  Story story(checker);
+  const JobId first = story.submit(1500);
+  const JobId second = story.submit(1500);
+  story.say(Story::placed(first));
+  EXPECT_EQ(checker.broken(), "");
+  story.say(Story::placed(second));
+  EXPECT_NE(checker.broken().find("more cores"), std::string::npos);
+}
+
+TEST(AllocationTest, ADeviceGivenTwiceIsFound) {
+  Allocation checker;
+  Story story(checker);
+  const JobId first = story.submit(100);
+  const JobId second = story.submit(100);
+  story.say(Story::placed(first, {{"d0", "gpu", "a100"}}));
+  story.lie(Story::placed(second, {{"d0", "gpu", "a100"}}));
+  EXPECT_NE(checker.broken(), "");
+}
+
+TEST(AllocationTest, AQuotaOverrunIsFound) {
+  Allocation checker;
+  Story story(checker);
+  core::Quota quota;
+  quota.cpu_milli = 1000;
+  quota.queued = 1;
+  story.say(core::QuotaSet{NamespaceId{1}, quota});
+  story.say(Story::placed(story.submit(1500)));
+  EXPECT_NE(checker.broken().find("over its quota of cores"), std::string::npos);
+}
+
+TEST(AllocationTest, TooManyQueuedJobsAreFound) {
+  Allocation checker;
+  Story story(checker);
+  core::Quota quota;
+  quota.queued = 1;
+  story.say(core::QuotaSet{NamespaceId{1}, quota});
+  story.submit(100);
+  EXPECT_EQ(checker.broken(), "");
+  story.submit(100);
+  EXPECT_NE(checker.broken().find("queued jobs"), std::string::npos);
+}
+
+TEST(AllocationTest, ADeviceReallyUsedTwiceIsFound) {
+  Allocation checker;
+  const core::Placement placement{SiteId{1}, "node", {{"d0", "gpu", "a100"}}};
+  checker.began({{JobId{1}, 0, 1}, "here", placement, {}, "", kNow});
+  checker.began({{JobId{2}, 0, 1}, "here", placement, {}, "", kNow});
+  EXPECT_NE(checker.broken().find("really used"), std::string::npos);
+}
+
+// What the checker says to a platform's only waiting job when it gives this obstacle as its reason.
+std::string said_to(Obstacle obstacle) {
+  Reasons checker([obstacle](const core::State&, const core::Job&) {
+    Explanation why;
+    why.block.obstacle = obstacle;
+    return why;
+  });
+  Story story(checker);
+  const JobId job = story.submit(1000);
+  checker.check(story.state, *story.state.job(job), kNow);
+  return checker.broken();
+}
+
+TEST(ReasonsTest, EveryFalseReasonIsFound) {
+  EXPECT_NE(said_to(Obstacle::held).find("it is not held"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::dependency).find("names no job"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::backoff).find("no pause"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::array_limit).find("not reached"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::quota).find("leaves room"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::no_site).find("there is a node"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::infeasible).find("large enough"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::capacity).find("has room"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::turn).find("starts nothing"), std::string::npos);
+}
+
+TEST(ReasonsTest, AReasonThatIsNotTheObstacleIsFound) {
+  // The job is held and too large; who removes the hold alone must be told of the size.
+  Reasons checker([](const core::State&, const core::Job&) {
+    Explanation why;
+    why.block.obstacle = Obstacle::held;
+    return why;
+  });
+  Story story(checker);
+  const JobId job = story.submit(5000);
+  story.say(core::JobHeld{job});
+  checker.check(story.state, *story.state.job(job), kNow);
+  EXPECT_NE(checker.broken().find("gives no other reason"), std::string::npos);
+}
+
+TEST(ReasonsTest, TheTruthPasses) {
+  Reasons checker;
+  Story story(checker);
+  const JobId job = story.submit(5000);
+  checker.check(story.state, *story.state.job(job), kNow);
+  EXPECT_EQ(checker.broken(), "");
+}
+
+TEST(OrderTest, AStartBeforeADependencyHasEndedIsFound) {
+  Order checker;
+  Story story(checker);
+  const JobId first = story.submit(100);
+  const JobId second = story.submit(100, {{first, core::DependencyKind::after_success, {}}});
+  story.lie(Story::placed(second));
+  EXPECT_NE(checker.broken().find("has not ended"), std::string::npos);
+}
+
+TEST(OrderTest, AStartAfterTheWrongOutcomeIsFound) {
+  Order checker;
+  Story story(checker);
+  const JobId first = story.submit(100);
+  const JobId second = story.submit(100, {{first, core::DependencyKind::after_success, {}}});
+  story.say(Story::placed(first));
+  story.end(first, core::Outcome::failed);
+  EXPECT_EQ(checker.broken(), "");
+  story.lie(Story::placed(second));
+  EXPECT_NE(checker.broken().find("otherwise than asked"), std::string::npos);
+}
+
+TEST(OrderTest, SkippingForNoReasonIsFound) {
+  Order checker;
+  Story story(checker);
+  const JobId job = story.submit(100);
+  story.lie(core::WaitingEnded{job, IntervalSet({0, 0}), core::Outcome::skipped, ""});
+  EXPECT_NE(checker.broken().find("for no reason"), std::string::npos);
+}
+
+TEST(OrderTest, AnOutcomeThatItsTasksDoNotHaveIsFound) {
+  Order checker;
+  Story story(checker);
+  const JobId job = story.submit(100);
+  story.say(Story::placed(job));
+  story.say(core::TaskEnded{{job, 0, 1}, core::Outcome::failed, {}});
+  story.say(core::JobEnded{job, core::Outcome::succeeded, ""});
+  EXPECT_NE(checker.broken().find("its tasks say failed"), std::string::npos);
+}
+
+TEST(SettlesTest, WorkThatNeverEndsIsFound) {
+  EXPECT_EQ(broken_by({.never_end = true}).substr(0, 3), "11,");
+}
+
+TEST(IdempotencyTest, AKeyThatMakesTwoJobsIsFound) {
+  Idempotency checker;
+  Story story(checker);
+  story.submit(100, {}, "key");
+  EXPECT_EQ(checker.broken(), "");
+  story.submit(100, {}, "key");
+  EXPECT_NE(checker.broken().find("made job 1 and job 2"), std::string::npos);
+}
+
+TEST(IdempotencyTest, AnAnswerThatNamesAnotherJobIsFound) {
+  Idempotency checker;
+  Story story(checker);
+  story.submit(100, {}, "key");
+  const Result<runtime::Accepted> other = runtime::Accepted{{}, {JobId{9}}, true, 1};
+  checker.told({submission("job-1", "key"), "", false, other});
+  EXPECT_NE(checker.broken(), "");
+}
+
+TEST(ReplayTest, AStateThatItsCommitsDoNotMakeIsFound) {
+  Replay checker;
+  Story story(checker);
+  core::State other = story.state;
+  other.counters.job = 12;
+  story.look(other, true);
+  EXPECT_NE(checker.broken(), "");
+}
+
+TEST(ReplayTest, ABrokenInvariantIsFound) {
+  Replay checker;
+  Story story(checker);
+  const JobId job = story.submit(100);
+  core::State wrong = story.state;
+  wrong.jobs.at(job).size = 5;
+  checker.committed(2, wrong);
+  EXPECT_NE(checker.broken().find("lost or gained an index"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace atl::sim

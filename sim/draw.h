@@ -1,0 +1,65 @@
+// Draws what people ask for: mostly sensible requests, some that the state will refuse, and some
+// that must be refused whatever the state is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/input.h"
+#include "core/payload.h"
+#include "journal/journal.h"
+#include "sim/rng.h"
+
+namespace atl::sim {
+
+inline constexpr uint32_t kUsers =
+    6;  // user 1 is root, the last one is an outsider to every namespace
+inline constexpr uint32_t kNamespaces = 3;
+
+struct Ask {
+  core::Request request;
+  core::Payload payload;  // of a submission
+  Digest digest;
+  bool must_refuse = false;
+  bool keyed = false;  // may be repeated until there is an answer
+};
+
+class Draw {
+ public:
+  Draw(Rng rng, std::vector<std::string> sites);
+
+  // What makes an empty platform usable, in order.
+  std::vector<Ask> setup();
+  Ask next();
+  // A job that commands may be aimed at.
+  void know(JobId job);
+
+ private:
+  Ask submission();
+  Ask wrong();
+  Ask about_job();
+  Ask about_platform();
+  core::Quota quota();
+  core::SubmitJob job(const Ask& ask);
+  core::Terms terms();
+  std::vector<core::DeviceRequest> devices();
+  std::vector<core::Dependency> dependencies();
+  IntervalSet indices();
+  JobId some_job();
+  core::Actor someone();
+  core::Actor root() const { return {UserId{1}, false, {}}; }
+  // One more than there are at first: the last one comes and goes.
+  std::string some_namespace() { return "n" + std::to_string(rng_.between(1, kNamespaces + 1)); }
+  std::string some_user() { return "u" + std::to_string(rng_.between(2, kUsers - 1)); }
+  core::Command change(JobId id);
+  void spoil(core::SubmitJob& job);
+  void give_payload(Ask& ask);
+
+  Rng rng_;
+  const std::vector<std::string> sites_;
+  std::vector<core::Terms> usual_;  // terms that many jobs share
+  std::vector<JobId> jobs_;
+  uint64_t serial_ = 0;
+};
+
+}  // namespace atl::sim

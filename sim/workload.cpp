@@ -1,0 +1,114 @@
+#include "sim/workload.h"
+
+#include "base/wire.h"
+#include "core/scheduling/explain.h"
+
+namespace atl::sim {
+namespace {
+
+constexpr uint64_t kTriesMax = 200;  // of a keyed request, far more than any outage lasts
+
+}  // namespace
+
+Workload::Workload(World& world, Server& server, Observer& observer, Rng rng, const Faults& faults,
+                   std::vector<std::string> sites)
+    : world_(world),
+      server_(server),
+      observer_(observer),
+      rng_(rng),
+      faults_(faults),
+      sites_(sites),
+      draw_(rng_.fork(), std::move(sites)) {}
+
+void Workload::set_up() {
+  for (Ask& ask : draw_.setup()) send(std::make_shared<Ticket>(Ticket{std::move(ask)}));
+}
+
+void Workload::begin(uint64_t count, Duration pause) {
+  left_ = count;
+  pause_ = pause;
+  ask_next();
+}
+
+void Workload::ask_next() {
+  if (left_ == 0) return;
+  --left_;
+  send(std::make_shared<Ticket>(Ticket{draw_.next()}));
+  // People come in bursts: a script asks for many things at once, then nobody for a while.
+  const Duration wait =
+      rng_.chance(500) ? milliseconds(rng_.between(0, 5)) : rng_.between(Duration{}, pause_ * 4);
+  world_.after(wait, [this] { ask_next(); });
+}
+
+void Workload::send(std::shared_ptr<Ticket> ticket) {
+  ++ticket->tries;
+  if (!server_.up()) return send_again(std::move(ticket));
+  open_[ticket.get()] = ticket->tries;
+  runtime::Submission submission;
+  submission.request = ticket->ask.request;
+  if (ticket->ask.digest != Digest{}) {
+    submission.blobs.push_back({ticket->ask.digest, wire::encode(ticket->ask.payload)});
+  }
+  server_.post(std::move(submission), [this, ticket](const Result<runtime::Accepted>& answer) {
+    answered(ticket, answer);
+  });
+  world_.after(seconds(30), [this, ticket, tries = ticket->tries] {
+    const auto open = open_.find(ticket.get());
+    if (open != open_.end() && open->second == tries) send_again(ticket);
+  });
+}
+
+// Only a keyed request is safe to repeat; for another one silence is the last word.
+void Workload::send_again(std::shared_ptr<Ticket> ticket) {
+  open_.erase(ticket.get());
+  if (!ticket->ask.keyed || ticket->tries >= kTriesMax) return;
+  open_[ticket.get()] = 0;
+  world_.after(rng_.between(milliseconds(10), seconds(20)), [this, ticket] { send(ticket); });
+}
+
+void Workload::answered(const std::shared_ptr<Ticket>& ticket,
+                        const Result<runtime::Accepted>& answer) {
+  const std::string payload =
+      ticket->ask.payload.argv.empty() ? "" : ticket->ask.payload.argv.front();
+  observer_.told({ticket->ask.request, payload, ticket->ask.must_refuse, answer});
+  if (rng_.chance(faults_.answer_lost)) return;
+  const bool later = !answer && answer.error().code == ErrorCode::unavailable;
+  if (later) return send_again(ticket);
+  open_.erase(ticket.get());
+  if (!answer) return;
+  for (const JobId job : answer->jobs) draw_.know(job);
+}
+
+void Workload::order(core::Command command) {
+  send(std::make_shared<Ticket>(Ticket{{{{UserId{1}, false, {}}, std::move(command)}}}));
+}
+
+void Workload::clear_job(const core::Job& job) {
+  if (job.held) order(core::ReleaseJob{job.id});
+  if (job.held || job.waiting.empty() || !job.dependencies.empty()) return;
+  using core::scheduling::Obstacle;
+  const Obstacle obstacle = core::scheduling::explain(server_.state(), job, true).block.obstacle;
+  if (obstacle == Obstacle::infeasible || obstacle == Obstacle::no_site)
+    order(core::CancelJob{job.id, {}, {}});
+}
+
+void Workload::clear_away() {
+  if (!server_.up()) return;
+  const core::State& state = server_.state();
+  for (const auto& [id, ns] : state.namespaces) {
+    if (ns.quota != core::Quota{}) order(core::SetQuota{ns.name, {}});
+  }
+  bool complete = true;
+  for (const std::string& name : sites_) {
+    const core::Site* site = state.site_named(name);
+    if (!site)
+      order(core::AddSite{name, "simulated"});
+    else if (site->draining)
+      order(core::DrainSite{name, false});
+    complete &= site && site->reported && !site->draining;
+  }
+  if (!complete) return;
+  for (const auto& [id, job] : state.jobs) clear_job(job);
+}
+
+}  // namespace atl::sim

@@ -1,0 +1,73 @@
+#include "api/documents.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <set>
+
+#include "api/endpoint.h"
+
+namespace atl::api {
+namespace {
+
+namespace json = boost::json;
+
+void collect_references(const json::value& value, std::set<std::string>& found) {
+  if (const auto* object = value.if_object()) {
+    for (const auto& entry : *object) {
+      if (entry.key() == "$ref") found.insert(std::string(entry.value().as_string()));
+      collect_references(entry.value(), found);
+    }
+  } else if (const auto* list = value.if_array()) {
+    for (const json::value& item : *list) collect_references(item, found);
+  }
+}
+
+TEST(OpenApi, IsJsonWithEveryRouteAndEveryReferenceResolves) {
+  const json::value document = json::parse(openapi_document("1"));
+  EXPECT_EQ(document.at("openapi").as_string(), "3.1.0");
+  size_t operations = 0;
+  std::set<std::string> ids;
+  for (const auto& path : document.at("paths").as_object()) {
+    for (const auto& operation : path.value().as_object()) {
+      ++operations;
+      EXPECT_TRUE(ids.insert(std::string(operation.value().at("operationId").as_string())).second);
+    }
+  }
+  EXPECT_EQ(operations, endpoints().size());
+  std::set<std::string> references;
+  collect_references(document, references);
+  for (const std::string& reference : references) {
+    EXPECT_TRUE(reference.starts_with("#/components/"));
+    json::error_code missing;
+    EXPECT_TRUE(document.find_pointer(reference.substr(1), missing)) << reference;
+  }
+}
+
+TEST(OpenApi, ExamplesAreJsonAndParametersMatchThePath) {
+  for (const Endpoint& endpoint : endpoints()) {
+    if (endpoint.example) {
+      json::error_code bad;
+      json::parse(endpoint.example, bad);
+      EXPECT_FALSE(bad) << endpoint.path;
+    }
+    for (const Param& param : endpoint.params) {
+      if (param.place != Place::path) continue;
+      const std::string name = std::string("{") + param.field.name;
+      EXPECT_NE(std::string(endpoint.path).find(name), std::string::npos)
+          << endpoint.path << " " << name;
+    }
+    EXPECT_EQ(endpoint.changes, std::string(endpoint.method) != "GET") << endpoint.path;
+    EXPECT_STRNE(endpoint.summary, "") << endpoint.path;
+  }
+}
+
+TEST(DocsPage, AsksForNothingOutside) {
+  const std::string page = docs_page("1");
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_NE(page.find("/api/v1/jobs/{id}/logs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace atl::api

@@ -1,0 +1,194 @@
+#include "api/event_view.h"
+
+#include <array>
+
+#include "api/context.h"
+#include "base/overloaded.h"
+#include "base/wire.h"
+
+namespace atl::api {
+namespace {
+
+using spec::JsonWriter;
+
+// Any described value, with the names behind the numbers. Digests say nothing to people and hashes
+// of tokens are nobody's business, so they are left out.
+class Writer {
+ public:
+  Writer(JsonWriter& json, const core::State& table) : json_(json), table_(table) {}
+
+  template <Described T>
+  void members(const T& object) {
+    json_.begin_object();
+    for_each_member(object, [&](const char* name, const auto& member, int) {
+      using M = std::remove_cvref_t<decltype(member)>;
+      if constexpr (!std::is_same_v<M, Digest>) {
+        json_.key(name);
+        value(member);
+      }
+    });
+    json_.end_object();
+  }
+
+ private:
+  template <class T>
+  void value(const T& v) {
+    if constexpr (std::is_same_v<T, UserId> || std::is_same_v<T, NamespaceId> ||
+                  std::is_same_v<T, SiteId>)
+      json_.text(name_of(table_, v));
+    else if constexpr (wire::IsId<T>::value)
+      json_.text(std::to_string(v.value));
+    else if constexpr (std::is_same_v<T, AttemptId>)
+      json_.text(to_string(v));
+    else if constexpr (std::is_same_v<T, TaskId>)
+      json_.text(to_string(v, true));
+    else if constexpr (std::is_same_v<T, Time>)
+      json_.time(v);
+    else if constexpr (std::is_same_v<T, Duration>)
+      json_.text(spec::exact_duration(v));
+    else if constexpr (std::is_same_v<T, IntervalSet>)
+      json_.text(format_intervals(v));
+    else if constexpr (std::is_same_v<T, std::string>)
+      json_.text(v);
+    else if constexpr (std::is_same_v<T, bool>)
+      json_.boolean(v);
+    else if constexpr (std::is_enum_v<T>)
+      json_.text(enum_name(v));
+    else if constexpr (std::is_signed_v<T>)
+      json_.number(int64_t{v});
+    else if constexpr (std::is_unsigned_v<T>)
+      json_.number(uint64_t{v});
+    else if constexpr (Described<T>)
+      members(v);
+    else
+      container(v);
+  }
+
+  template <class T>
+  void container(const T& v) {
+    if constexpr (requires { v.has_value(); }) {
+      v ? value(*v) : static_cast<void>(json_.null());
+    } else if constexpr (requires { typename T::mapped_type; }) {
+      json_.begin_object();
+      for (const auto& [key, item] : v) {
+        json_.key(key);
+        value(item);
+      }
+      json_.end_object();
+    } else {
+      json_.begin_array();
+      for (const auto& item : v) value(item);
+      json_.end_array();
+    }
+  }
+
+  JsonWriter& json_;
+  const core::State& table_;
+};
+
+// Whose business an event is when it is no job's.
+struct Concern {
+  NamespaceId ns;
+  UserId user;
+  bool everybody = false;
+};
+
+Concern concern_of(const core::EventBody& body) {
+  return std::visit(
+      overloaded{[](const core::NamespaceCreated& e) { return Concern{e.id, {}, false}; },
+                 [](const core::NamespaceDeleted& e) { return Concern{e.id, {}, false}; },
+                 [](const core::QuotaSet& e) { return Concern{e.id, {}, false}; },
+                 [](const core::MemberSet& e) { return Concern{e.id, e.user, false}; },
+                 [](const core::MemberRemoved& e) { return Concern{e.id, e.user, false}; },
+                 [](const core::UserCreated& e) { return Concern{{}, e.id, false}; },
+                 [](const core::UserChanged& e) { return Concern{{}, e.id, false}; },
+                 [](const core::TokenCreated& e) { return Concern{{}, e.user, false}; },
+                 [](const core::SiteAdded&) { return Concern{{}, {}, true}; },
+                 [](const core::SiteRemoved&) { return Concern{{}, {}, true}; },
+                 [](const core::SiteReported&) { return Concern{{}, {}, true}; },
+                 [](const core::SiteDrained&) { return Concern{{}, {}, true}; },
+                 [](const auto&) { return Concern{}; }},
+      body);
+}
+
+class Sieve {
+ public:
+  Sieve(const core::State& table, journal::History& history, const EventFilter& filter,
+        const SeenCommit& seen)
+      : table_(table),
+        history_(history),
+        filter_(filter),
+        spaces_(seen.spaces),
+        sees_all_(!core::visible_namespaces(table, filter.actor)) {}
+
+  bool passes(const core::Event& event) {
+    const JobId job = job_of(event.body);
+    if (filter_.job && job != filter_.job) return false;
+    if (job) return passes(space_of(job));
+    const Concern concern = concern_of(event.body);
+    if (filter_.ns && concern.ns != filter_.ns) return false;
+    if (sees_all_ || concern.everybody) return true;
+    if (concern.user && concern.user == filter_.actor.user) return true;
+    return concern.ns && core::may_view(table_, filter_.actor, concern.ns);
+  }
+
+  NamespaceId space_of(JobId job) {
+    const auto [at, fresh] = spaces_.try_emplace(job);
+    if (!fresh) return at->second;
+    if (const auto ended = history_.job(job)) at->second = ended->job.ns;
+    return at->second;
+  }
+
+ private:
+  bool passes(NamespaceId ns) const {
+    if (filter_.ns && ns != filter_.ns) return false;
+    return sees_all_ || (ns && core::may_view(table_, filter_.actor, ns));
+  }
+
+  const core::State& table_;
+  journal::History& history_;
+  const EventFilter& filter_;
+  std::map<JobId, NamespaceId> spaces_;
+  const bool sees_all_;
+};
+
+}  // namespace
+
+SeenCommit see(const core::State& state, journal::Committed commit) {
+  SeenCommit seen{std::move(commit), {}};
+  for (const core::Event& event : seen.commit.events) {
+    const JobId id = job_of(event.body);
+    if (!id || seen.spaces.count(id)) continue;
+    if (const auto* submitted = std::get_if<core::JobSubmitted>(&event.body))
+      seen.spaces[id] = submitted->ns;
+    else if (const core::Job* job = state.job(id))
+      seen.spaces[id] = job->ns;
+  }
+  return seen;
+}
+
+std::vector<ShownEvent> show_commit(const core::State& table, journal::History& history,
+                                    const EventFilter& filter, const SeenCommit& seen) {
+  std::vector<ShownEvent> shown;
+  Sieve sieve(table, history, filter, seen);
+  for (const core::Event& event : seen.commit.events) {
+    if (!sieve.passes(event)) continue;
+    ShownEvent& made = shown.emplace_back();
+    made.type = core::event_name(event.body);
+    JsonWriter json(made.json);
+    const JobId job = job_of(event.body);
+    json.begin_object().member("sequence", seen.commit.sequence).member("at", event.at).key("by");
+    event.by ? json.text(name_of(table, event.by)) : json.null();
+    json.member("type", made.type).key("namespace");
+    const NamespaceId ns = job ? sieve.space_of(job) : concern_of(event.body).ns;
+    ns ? json.text(name_of(table, ns)) : json.null();
+    json.key("job");
+    job ? json.text(to_string(job)) : json.null();
+    json.key("data");
+    std::visit([&](const auto& body) { Writer(json, table).members(body); }, event.body);
+    json.end_object();
+  }
+  return shown;
+}
+
+}  // namespace atl::api

@@ -1,0 +1,64 @@
+// The handlers behind endpoints(), by file. For the sources of this room only.
+#pragma once
+
+#include "api/endpoint.h"
+
+namespace atl::api {
+
+void list_jobs(const CallPtr& call);    // jobs_list.cpp
+void submit_jobs(const CallPtr& call);  // jobs_submit.cpp
+
+void show_job(const CallPtr& call);  // jobs_show.cpp
+void explain_job(const CallPtr& call);
+
+void list_tasks(const CallPtr& call);  // jobs_tasks.cpp
+void list_attempts(const CallPtr& call);
+
+void change_job(const CallPtr& call);  // jobs_actions.cpp
+void cancel_job(const CallPtr& call);
+void hold_job(const CallPtr& call);
+void release_job(const CallPtr& call);
+void requeue_job(const CallPtr& call);
+
+void exec_in_job(const CallPtr& call);  // jobs_exec.cpp
+void show_samples(const CallPtr& call);
+void show_logs(const CallPtr& call);   // jobs_logs.cpp
+void list_files(const CallPtr& call);  // jobs_files.cpp
+void get_file(const CallPtr& call);
+void put_file(const CallPtr& call);
+
+void show_events(const CallPtr& call);  // events.cpp
+
+void list_namespaces(const CallPtr& call);  // namespaces.cpp
+void show_namespace(const CallPtr& call);
+void create_namespace(const CallPtr& call);
+void delete_namespace(const CallPtr& call);
+void set_quota(const CallPtr& call);
+void set_member(const CallPtr& call);
+void remove_member(const CallPtr& call);
+
+void list_users(const CallPtr& call);  // users.cpp
+void show_user(const CallPtr& call);
+void create_user(const CallPtr& call);
+void change_user(const CallPtr& call);
+void list_tokens(const CallPtr& call);
+void create_token(const CallPtr& call);
+void revoke_token(const CallPtr& call);
+void show_whoami(const CallPtr& call);
+
+void list_sites(const CallPtr& call);  // sites.cpp
+void show_site(const CallPtr& call);
+void drain_site(const CallPtr& call);
+void undrain_site(const CallPtr& call);
+
+void show_stats(const CallPtr& call);  // stats.cpp
+void show_metrics(const CallPtr& call);
+void make_backup(const CallPtr& call);  // server.cpp
+void show_doctor(const CallPtr& call);  // server.cpp
+void show_health(const CallPtr& call);
+void show_readiness(const CallPtr& call);
+void show_version(const CallPtr& call);
+void show_openapi(const CallPtr& call);
+void show_docs(const CallPtr& call);
+
+}  // namespace atl::api

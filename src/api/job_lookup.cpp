@@ -1,0 +1,148 @@
+#include "api/job_lookup.h"
+
+#include "api/job_tag.h"
+#include "core/scheduling/explain.h"
+
+namespace atl::api {
+namespace {
+
+// Everything but the tasks, of which a large array may have many thousands.
+core::Job without_tasks(const core::Job& job) {
+  core::Job copy;
+  copy.id = job.id;
+  copy.ns = job.ns;
+  copy.user = job.user;
+  copy.terms = job.terms;
+  copy.array = job.array;
+  copy.held = job.held;
+  copy.submitted = job.submitted;
+  copy.payload = job.payload;
+  copy.name = job.name;
+  copy.tally = job.tally;
+  copy.dependencies = job.dependencies;
+  copy.labels = job.labels;
+  copy.notify = job.notify;
+  copy.size = job.size;
+  return copy;
+}
+
+FoundJob copy_live(const core::State& state, const core::Job& job, const Want& want) {
+  FoundJob found;
+  ReasonCache reasons;
+  found.live = true;
+  found.row = live_row(state, job, reasons);
+  found.job = without_tasks(job);
+  found.terms = state.terms_of(job);
+  found.tag = job_tag(state, job);
+  const uint32_t index = want.index.value_or(0);
+  if (const auto it = job.tasks.find(index); it != job.tasks.end() && (want.index || !job.array))
+    found.task = it->second;
+  found.task_waiting = job.waiting.contains(index);
+  if (found.row.waiting > 0) {
+    const auto why = core::scheduling::explain(state, job, !want.explain);
+    found.sentence = why.sentence;
+    found.waits_for = why.waits_for;
+    found.until = why.until;
+    found.position = why.position;
+    if (!found.row.reason) found.row.reason = core::scheduling::reason_word(why);
+  }
+  return found;
+}
+
+void find_ended(const CallPtr& call, JobId id, const std::function<void(FoundJob)>& then) {
+  auto ended = call->context.history.job(id);
+  if (!ended && ended.error().code != ErrorCode::not_found) return call->refuse(ended.error());
+  const auto table = call->context.directory.table();
+  const bool sees_all = !core::visible_namespaces(*table, call->actor);
+  if (!ended || !(sees_all || core::may_view(*table, call->actor, ended->job.ns)))
+    return call->refuse(no_such_job(id));
+  FoundJob found;
+  found.row = ended_row(*ended);
+  found.tag = job_tag(*ended);
+  found.job = std::move(ended->job);
+  found.terms = std::move(ended->terms);
+  then(std::move(found));
+}
+
+}  // namespace
+
+Error no_such_job(JobId id) {
+  return {ErrorCode::not_found, "there is no job " + to_string(id), "id"};
+}
+
+void find_job(const CallPtr& call, JobId id, Want want, std::function<void(FoundJob)> then) {
+  using Copy = std::optional<FoundJob>;
+  view(
+      call,
+      [call, id, want](const core::State& state) -> Result<Copy> {
+        const core::Job* job = state.job(id);
+        if (!job) return Copy();
+        if (!core::may_view(state, call->actor, job->ns)) return tl::unexpected(no_such_job(id));
+        return Copy(copy_live(state, *job, want));
+      },
+      [call, id, then = std::move(then)](Copy found) {
+        if (found) return then(std::move(*found));
+        find_ended(call, id, then);
+      });
+}
+
+Result<std::vector<journal::EndedAttempt>> ended_attempts(Context& context, TaskId task,
+                                                          size_t max) {
+  auto attempts = context.history.attempts(task.job, {task.job, task.index, 0}, max);
+  if (!attempts) return attempts;
+  std::erase_if(*attempts, [&](const journal::EndedAttempt& each) {
+    return each.attempt.index != task.index;
+  });
+  return attempts;
+}
+
+Result<TaskId> single_task(const FoundJob& found, const Selector& selector) {
+  const std::string id = to_string(selector.job);
+  if (found.job.array && !selector.has_index) {
+    return fail(ErrorCode::invalid,
+                "job " + id + " is an array: name a task, such as " + id + "[7]", "id");
+  }
+  if (!found.job.array && selector.has_index && selector.index != 0) {
+    return fail(ErrorCode::not_found, "job " + id + " is not an array", "id");
+  }
+  return TaskId{selector.job, selector.has_index ? selector.index : 0};
+}
+
+Result<Where> locate(Context& context, const FoundJob& found, TaskId task,
+                     std::optional<uint32_t> attempt) {
+  const auto table = context.directory.table();
+  const core::Placement* placement = found.task ? core::placement_of(found.task->state) : nullptr;
+  if (placement && (!attempt || *attempt == found.task->attempt)) {
+    return Where{
+        {task.job, task.index, found.task->attempt}, name_of(*table, placement->site), true};
+  }
+  auto ended = ended_attempts(context, task, 1000);
+  if (!ended) return tl::unexpected(ended.error());
+  for (auto it = ended->rbegin(); it != ended->rend(); ++it) {
+    if (!attempt || it->attempt.attempt == *attempt)
+      return Where{it->attempt, name_of(*table, it->placement.site), false};
+  }
+  const std::string name = to_string(task, found.job.array);
+  if (attempt)
+    return fail(ErrorCode::not_found, name + " had no attempt " + std::to_string(*attempt),
+                "attempt");
+  return fail(ErrorCode::not_found, name + " has not started yet", "id");
+}
+
+Result<std::shared_ptr<site::SiteDriver>> driver_for(Context& context, const std::string& site) {
+  const auto it = context.drivers.find(site);
+  if (it != context.drivers.end()) return it->second;
+  return fail(ErrorCode::unavailable, "its site is not connected");
+}
+
+Result<void> may_act(const core::State& table, const core::Actor& actor, const FoundJob& found) {
+  if (auto ok = core::require_writable(actor); !ok) return ok;
+  const core::Role needed = found.job.user == actor.user ? core::Role::member : core::Role::admin;
+  if (auto ok = core::require_role(table, actor, found.job.ns, needed); ok) return {};
+  return fail(ErrorCode::forbidden,
+              "job " + to_string(found.job.id) +
+                  " belongs to another user; only they or an administrator of the namespace may",
+              "id");
+}
+
+}  // namespace atl::api

@@ -1,0 +1,141 @@
+#include "api/job_row.h"
+
+#include "api/context.h"
+#include "core/scheduling/explain.h"
+
+namespace atl::api {
+namespace {
+
+const char* waiting_reason(const core::State& state, const core::Job& job, ReasonCache& reasons) {
+  // Only a ready job that is no array shares its reason with others of its group.
+  const bool shared = job.ready() && !job.array;
+  if (!shared) return core::scheduling::reason_word(core::scheduling::explain(state, job, true));
+  const auto [at, fresh] = reasons.try_emplace({job.ns, job.terms}, nullptr);
+  if (fresh)
+    at->second = core::scheduling::reason_word(core::scheduling::explain(state, job, true));
+  return at->second;
+}
+
+void copy_single_task(JobRow& row, const core::TaskState& task) {
+  if (const core::Placement* placement = core::placement_of(task)) {
+    row.site = placement->site;
+    row.node = placement->node;
+  }
+  if (const auto* running = std::get_if<core::TaskRunning>(&task)) {
+    row.started = running->started;
+    row.unreachable = running->unreachable;
+  }
+  if (const auto* stop = std::get_if<core::TaskStop>(&task)) {
+    row.started = stop->started;
+    row.unreachable = stop->unreachable;
+  }
+}
+
+JobRow common_row(const core::Job& job, const core::Terms& terms) {
+  JobRow row;
+  row.id = job.id;
+  row.ns = job.ns;
+  row.user = job.user;
+  row.name = job.name;
+  row.array = job.array;
+  row.held = job.held;
+  row.priority = terms.priority;
+  row.resources = terms.resources;
+  row.submitted = job.submitted;
+  row.size = job.size;
+  row.active = job.placed;
+  row.tally = job.tally;
+  row.labels = job.labels;
+  return row;
+}
+
+}  // namespace
+
+JobState state_of(const core::TaskState& task) {
+  if (std::holds_alternative<core::TaskRunning>(task)) return JobState::running;
+  if (std::holds_alternative<core::TaskStarting>(task)) return JobState::starting;
+  if (std::holds_alternative<core::TaskStop>(task)) return JobState::stopping;
+  return JobState::waiting;
+}
+
+JobState state_of(const core::Job& job) {
+  if (job.placed == 0) return JobState::waiting;
+  JobState best = JobState::stopping;
+  for (const auto& [index, task] : job.tasks) {
+    const JobState state = state_of(task.state);
+    if (state == JobState::running) return state;
+    if (state == JobState::starting) best = state;
+  }
+  return best;
+}
+
+JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons) {
+  JobRow row = common_row(job, state.terms_of(job));
+  row.state = state_of(job);
+  uint64_t over = 0;
+  for (const uint64_t count : job.tally) over += count;
+  row.waiting = job.size - over - job.placed;
+  if (row.state == JobState::waiting) row.reason = waiting_reason(state, job, reasons);
+  if (!job.array && !job.tasks.empty()) copy_single_task(row, job.tasks.begin()->second.state);
+  return row;
+}
+
+JobRow ended_row(const journal::EndedJob& ended) {
+  JobRow row = common_row(ended.job, ended.terms);
+  row.state = JobState::ended;
+  row.active = 0;
+  row.outcome = ended.outcome;
+  row.message = ended.message;
+  row.ended = ended.ended;
+  return row;
+}
+
+std::string device_text(const core::DeviceRequest& request) {
+  return request.kind + (request.model.empty() ? "" : ":" + request.model) + ":" +
+         std::to_string(request.count);
+}
+
+void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& row) {
+  char id[24];
+  std::snprintf(id, sizeof id, "%llu", static_cast<unsigned long long>(row.id.value));
+  json.member("id", id).member("name", row.name);
+  const auto ns = table.namespaces.find(row.ns);
+  json.member("namespace", ns == table.namespaces.end() ? std::string_view()
+                                                        : std::string_view(ns->second.name));
+  const auto user = table.users.find(row.user);
+  json.member("user",
+              user == table.users.end() ? std::string_view() : std::string_view(user->second.name));
+  json.member("state", kStateWords[static_cast<size_t>(row.state)]).key("outcome");
+  row.outcome ? json.text(kOutcomeWords[static_cast<size_t>(*row.outcome)]) : json.null();
+  json.key("reason");
+  row.reason ? json.text(row.reason) : json.null();
+  json.member("held", row.held)
+      .member("priority", int64_t{row.priority})
+      .key("cpus")
+      .milli(row.resources.cpu_milli);
+  json.member("memory_bytes", row.resources.memory_bytes).key("devices").begin_array();
+  for (const core::DeviceRequest& request : row.resources.devices) json.text(device_text(request));
+  json.end_array().key("site");
+  row.site ? json.text(name_of(table, row.site)) : json.null();
+  json.key("node");
+  row.node.empty() ? json.null() : json.text(row.node);
+  json.member("unreachable", row.unreachable)
+      .member("submitted", row.submitted)
+      .member("started", row.started);
+  json.member("ended", row.ended).member("array", row.array).key("tasks");
+  if (row.array) {
+    json.begin_object()
+        .member("total", row.size)
+        .member("waiting", row.waiting)
+        .member("active", row.active);
+    for (size_t i = 0; i < row.tally.size(); ++i) json.member(kOutcomeWords[i], row.tally[i]);
+    json.end_object();
+  } else {
+    json.null();
+  }
+  json.key("labels").begin_object();
+  for (const core::Label& label : row.labels) json.member(label.key, label.value);
+  json.end_object().member("message", row.message);
+}
+
+}  // namespace atl::api

@@ -1,0 +1,88 @@
+#include "api/context.h"
+#include "api/handlers.h"
+#include "api/job_tag.h"
+#include "api/requests.h"
+#include "spec/job_spec.h"
+
+namespace atl::api {
+namespace {
+
+void answer_done(const CallPtr& call, JobId id, const runtime::Accepted& accepted) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object()
+      .member("id", to_string(id))
+      .member("changed", !accepted.events.empty())
+      .end_object();
+  call->respond_json(std::move(body));
+}
+
+std::optional<uint32_t> index_of(const Selector& selector) {
+  return selector.has_index ? std::optional(selector.index) : std::nullopt;
+}
+
+void act(const CallPtr& call, core::Command what, JobId id) {
+  command(call, std::move(what), {},
+          [call, id](const runtime::Accepted& accepted) { answer_done(call, id, accepted); });
+}
+
+// The whole job, for verbs that know no tasks.
+std::optional<JobId> whole_job(const CallPtr& call) {
+  const auto selector = call->selector();
+  if (!selector) {
+    call->refuse(selector.error());
+    return std::nullopt;
+  }
+  if (selector->has_index) {
+    call->refuse(
+        {ErrorCode::invalid, "this works on whole jobs: write the id without an index", "id"});
+    return std::nullopt;
+  }
+  return selector->job;
+}
+
+}  // namespace
+
+void cancel_job(const CallPtr& call) {
+  const auto selector = call->selector();
+  if (!selector) return call->refuse(selector.error());
+  const auto wish = body_of<CancelWish>(call);
+  if (!wish) return;
+  act(call, core::CancelJob{selector->job, index_of(*selector), wish->grace}, selector->job);
+}
+
+void hold_job(const CallPtr& call) {
+  if (const auto id = whole_job(call)) act(call, core::HoldJob{*id}, *id);
+}
+
+void release_job(const CallPtr& call) {
+  if (const auto id = whole_job(call)) act(call, core::ReleaseJob{*id}, *id);
+}
+
+void requeue_job(const CallPtr& call) {
+  const auto selector = call->selector();
+  if (!selector) return call->refuse(selector.error());
+  act(call, core::RequeueJob{selector->job, index_of(*selector), {}}, selector->job);
+}
+
+void change_job(const CallPtr& call) {
+  const auto id = whole_job(call);
+  if (!id) return;
+  const auto change = body_of<spec::JobChange>(call);
+  if (!change) return;
+  const auto what = spec::to_change(*id, *change);
+  if (!what) return call->refuse(what.error());
+  const std::string expected(call->request().headers.get("If-Match"));
+  if (expected.empty() || expected == "*") return act(call, *what, *id);
+  call->context.runtime.read([call, what = *what, expected](const core::State& state) {
+    const core::Job* job = state.job(what.id);
+    if (job && core::may_view(state, call->actor, job->ns) && job_tag(state, *job) != expected) {
+      return call->refuse(
+          412, {ErrorCode::conflict, "the job has changed since you read it; read it again",
+                "If-Match"});
+    }
+    act(call, what, what.id);
+  });
+}
+
+}  // namespace atl::api

@@ -1,0 +1,111 @@
+#include "api/context.h"
+#include "api/handlers.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "spec/directives.h"
+#include "spec/job_spec.h"
+
+namespace atl::api {
+namespace {
+
+constexpr size_t kHeaderKeyMax = 200;  // leaves room for "#9999" within the core's bound
+
+struct Work {
+  core::SubmitJobs command;
+  std::vector<journal::Blob> blobs;
+  std::vector<std::string> warnings;
+  bool batch = false;
+};
+
+// What the script itself says lies under what the request says.
+Result<spec::JobSpec> with_directives(spec::JobSpec spec, std::vector<std::string>& warnings) {
+  if (!spec.script) return spec;
+  auto directives = spec::read_directives(*spec.script);
+  if (!directives)
+    return fail(directives.error().code, "script: " + directives.error().message, "script");
+  for (const spec::Warning& warning : directives->warnings) {
+    warnings.push_back("line " + std::to_string(warning.line) + ": " + warning.message);
+  }
+  spec::overlay(directives->spec, spec);
+  return std::move(directives->spec);
+}
+
+Result<Work> prepare(std::string body, const std::string& key) {
+  auto request = spec::parse_job_request(body);
+  if (!request) return tl::unexpected(request.error());
+  Work work;
+  work.batch = request->batch;
+  work.command.jobs.reserve(request->jobs.size());
+  for (size_t i = 0; i < request->jobs.size(); ++i) {
+    const auto placed = [&](Error error) {
+      if (work.batch) error.field = "jobs[" + std::to_string(i) + "]." + error.field;
+      return tl::unexpected(std::move(error));
+    };
+    auto spec = with_directives(std::move(request->jobs[i]), work.warnings);
+    if (!spec) return placed(spec.error());
+    auto made = spec::to_submission(*spec);
+    if (!made) return placed(made.error());
+    if (!key.empty()) made->job.key = work.batch ? key + "#" + std::to_string(i) : key;
+    // Neighbours in a batch often run the same thing.
+    const bool same = !work.blobs.empty() && work.blobs.back().digest == made->job.payload;
+    if (!same) work.blobs.push_back({made->job.payload, std::move(made->payload_bytes)});
+    work.command.jobs.push_back(std::move(made->job));
+  }
+  return work;
+}
+
+void write_ids(spec::JsonWriter& json, const std::vector<JobId>& ids) {
+  json.key("ids").begin_array();
+  for (const JobId id : ids) json.text(to_string(id));
+  json.end_array();
+}
+
+void write_warnings(spec::JsonWriter& json, const std::vector<std::string>& warnings) {
+  json.key("warnings").begin_array();
+  for (const std::string& warning : warnings) json.text(warning);
+  json.end_array();
+}
+
+// On the core's thread, so it writes little: the ids, and where to look.
+void answer(const CallPtr& call, const runtime::Accepted& accepted, bool batch,
+            const std::vector<std::string>& warnings) {
+  std::string body;
+  http::Headers headers;
+  spec::JsonWriter json(body);
+  json.begin_object();
+  if (!batch && !accepted.jobs.empty()) {
+    const std::string id = to_string(accepted.jobs.front());
+    json.member("id", id);
+    headers.add("Location", "/api/v1/jobs/" + id);
+  }
+  write_ids(json, accepted.jobs);
+  json.member("repeated", accepted.repeated);
+  write_warnings(json, warnings);
+  json.end_object();
+  call->respond_json(std::move(body), 201, std::move(headers));
+}
+
+}  // namespace
+
+void submit_jobs(const CallPtr& call) {
+  const std::string key(call->request().headers.get("Idempotency-Key"));
+  if (key.size() > kHeaderKeyMax || !valid_utf8(key)) {
+    return call->refuse({ErrorCode::invalid, "Idempotency-Key must be UTF-8 of at most 200 bytes",
+                         "Idempotency-Key"});
+  }
+  auto work = prepare(call->exchange->take_body(), key);
+  if (!work) return call->refuse(work.error());
+  const bool batch = work->batch;
+  auto warnings = std::make_shared<std::vector<std::string>>(std::move(work->warnings));
+  command(call, std::move(work->command), std::move(work->blobs),
+          [call, batch, warnings](const runtime::Accepted& accepted) {
+            if (!batch) return answer(call, accepted, false, *warnings);
+            auto kept = std::make_shared<runtime::Accepted>();
+            kept->jobs = accepted.jobs;
+            kept->repeated = accepted.repeated;
+            run_on(call->context.quick, call,
+                   [call, kept, warnings] { answer(call, *kept, true, *warnings); });
+          });
+}
+
+}  // namespace atl::api

@@ -1,0 +1,151 @@
+#include "api/context.h"
+#include "api/handlers.h"
+#include "api/requests.h"
+#include "base/text.h"
+
+namespace atl::api {
+namespace {
+
+constexpr size_t kNamespacesMax = 10'000;  // in one answer
+
+struct Shown {
+  std::vector<core::Namespace> list;
+};
+
+void write_quota(spec::JsonWriter& json, const core::Quota& quota) {
+  json.begin_object();
+  if (quota.cpu_milli) json.key("cpus").milli(*quota.cpu_milli);
+  if (quota.memory_bytes) json.member("memory", *quota.memory_bytes);
+  if (!quota.devices.empty()) {
+    json.key("devices").begin_object();
+    for (const auto& [kind, count] : quota.devices) json.member(kind, count);
+    json.end_object();
+  }
+  if (quota.running) json.member("running", *quota.running);
+  if (quota.queued) json.member("queued", *quota.queued);
+  json.end_object();
+}
+
+void write_use(spec::JsonWriter& json, const core::Namespace& ns) {
+  json.begin_object()
+      .key("cpus")
+      .milli(ns.in_use.cpu_milli)
+      .member("memory", ns.in_use.memory_bytes);
+  json.key("devices").begin_object();
+  for (const auto& [kind, count] : ns.in_use.devices) json.member(kind, count);
+  json.end_object().member("running", ns.in_use.tasks).member("queued", ns.jobs).end_object();
+}
+
+void write_namespace(spec::JsonWriter& json, const core::State& table, const core::Namespace& ns) {
+  json.begin_object().member("name", ns.name).key("members").begin_object();
+  for (const auto& [user, role] : ns.members) json.member(name_of(table, user), enum_name(role));
+  json.end_object().key("quota");
+  write_quota(json, ns.quota);
+  json.key("in_use");
+  write_use(json, ns);
+  json.end_object();
+}
+
+Error no_such_namespace() {
+  return {ErrorCode::not_found, "no such namespace, or you are not a member of it", "namespace"};
+}
+
+std::string name_in_path(const CallPtr& call) {
+  return std::string(call->request().param("namespace"));
+}
+
+// Shows the namespace as it is once the command is durable.
+void then_show(const CallPtr& call, core::Command what, const std::string& name, int status) {
+  command(call, std::move(what), {}, [call, name, status](const runtime::Accepted&) {
+    view(
+        call,
+        [name](const core::State& state) -> Result<core::Namespace> {
+          const core::Namespace* ns = state.namespace_named(name);
+          if (!ns) return tl::unexpected(no_such_namespace());
+          return *ns;
+        },
+        [call, name, status](const core::Namespace& ns) {
+          std::string body;
+          spec::JsonWriter json(body);
+          write_namespace(json, *call->context.directory.table(), ns);
+          http::Headers headers;
+          if (status == 201) headers.add("Location", "/api/v1/namespaces/" + name);
+          call->respond_json(std::move(body), status, std::move(headers));
+        });
+  });
+}
+
+}  // namespace
+
+void list_namespaces(const CallPtr& call) {
+  view(
+      call,
+      [call](const core::State& state) -> Result<Shown> {
+        Shown shown;
+        for (const auto& [id, ns] : state.namespaces) {
+          if (shown.list.size() < kNamespacesMax && core::may_view(state, call->actor, id))
+            shown.list.push_back(ns);
+        }
+        return shown;
+      },
+      [call](const Shown& shown) {
+        const auto table = call->context.directory.table();
+        std::string body;
+        spec::JsonWriter json(body);
+        json.begin_object().key("namespaces").begin_array();
+        for (const core::Namespace& ns : shown.list) write_namespace(json, *table, ns);
+        json.end_array().end_object();
+        call->respond_json(std::move(body));
+      });
+}
+
+void show_namespace(const CallPtr& call) {
+  view(
+      call,
+      [call, name = name_in_path(call)](const core::State& state) -> Result<core::Namespace> {
+        const core::Namespace* ns = state.namespace_named(name);
+        if (!ns || !core::may_view(state, call->actor, ns->id))
+          return tl::unexpected(no_such_namespace());
+        return *ns;
+      },
+      [call](const core::Namespace& ns) {
+        std::string body;
+        spec::JsonWriter json(body);
+        write_namespace(json, *call->context.directory.table(), ns);
+        call->respond_json(std::move(body));
+      });
+}
+
+void create_namespace(const CallPtr& call) {
+  const auto wish = body_of<NamespaceWish>(call);
+  if (!wish) return;
+  then_show(call, core::CreateNamespace{*wish->name, wish->admin.value_or("")}, *wish->name, 201);
+}
+
+void delete_namespace(const CallPtr& call) {
+  command(call, core::DeleteNamespace{name_in_path(call)}, {},
+          [call](const runtime::Accepted&) { call->respond_empty(204); });
+}
+
+void set_quota(const CallPtr& call) {
+  const auto wish = body_of<QuotaWish>(call);
+  if (!wish) return;
+  then_show(call, core::SetQuota{name_in_path(call), to_quota(*wish)}, name_in_path(call), 200);
+}
+
+void set_member(const CallPtr& call) {
+  const auto wish = body_of<MemberWish>(call);
+  if (!wish) return;
+  core::SetMember what{name_in_path(call), std::string(call->request().param("user")),
+                       core::Role::member};
+  if (!enum_from_name(*wish->role, what.role))
+    return call->refuse({ErrorCode::invalid, "role is not known", "role"});
+  then_show(call, what, what.ns, 200);
+}
+
+void remove_member(const CallPtr& call) {
+  core::RemoveMember what{name_in_path(call), std::string(call->request().param("user"))};
+  command(call, what, {}, [call](const runtime::Accepted&) { call->respond_empty(204); });
+}
+
+}  // namespace atl::api

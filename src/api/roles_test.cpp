@@ -1,0 +1,176 @@
+// Every route asked by every kind of actor. The expectation comes from the route's own definition
+// (Endpoint::needs and Endpoint::changes), so a new route is held to what it says of itself.
+#include <set>
+
+#include "api/endpoint.h"
+#include "api/testing.h"
+
+namespace atl::api {
+namespace {
+
+enum class Who {
+  anonymous,
+  viewer,
+  member,
+  admin,
+  other_admin,
+  platform_admin,
+  read_only,
+  expired
+};
+constexpr const char* kWords[] = {"anonymous",   "viewer",         "member",    "admin",
+                                  "other_admin", "platform_admin", "read_only", "expired"};
+
+// What passes authentication and the role; the request itself may still be refused for its content.
+enum class Answer { unauthorized, refused, passed };
+
+Answer expected(const Endpoint& endpoint, Who who) {
+  if (endpoint.needs == Needs::nothing) return Answer::passed;
+  if (who == Who::anonymous || who == Who::expired) return Answer::unauthorized;
+  if (endpoint.changes && who == Who::read_only) return Answer::refused;
+  // The read-only token belongs to the member.
+  const Who acting = who == Who::read_only ? Who::member : who;
+  if (acting == Who::platform_admin) return Answer::passed;
+  switch (endpoint.needs) {
+    case Needs::user:
+      return Answer::passed;
+    case Needs::viewer:
+      return acting == Who::other_admin ? Answer::refused : Answer::passed;
+    case Needs::member:
+      return acting == Who::member || acting == Who::admin ? Answer::passed : Answer::refused;
+    case Needs::admin:
+      return acting == Who::admin ? Answer::passed : Answer::refused;
+    default:
+      return Answer::refused;
+  }
+}
+
+Answer got(int status) {
+  if (status == 401) return Answer::unauthorized;
+  return status == 403 || status == 404 ? Answer::refused : Answer::passed;
+}
+
+// A request that would succeed, had the actor the right to make it.
+struct Sample {
+  const char* method;
+  const char* path;
+  const char* target;
+  const char* body;
+};
+constexpr Sample kSamples[] = {
+    {"POST", "/api/v1/jobs", nullptr, R"({"command":["x"]})"},
+    {"PATCH", "/api/v1/jobs/{id}", nullptr, R"({"priority":1})"},
+    {"POST", "/api/v1/jobs/{id}/exec", nullptr, R"({"command":["x"]})"},
+    {"GET", "/api/v1/jobs/{id}/files/{path...}", "/api/v1/jobs/1/files/a.txt", ""},
+    {"PUT", "/api/v1/jobs/{id}/files/{path...}", "/api/v1/jobs/1/files/b.txt", "x"},
+    {"POST", "/api/v1/namespaces", nullptr, R"({"name":"fresh"})"},
+    {"PUT", "/api/v1/namespaces/{namespace}/quota", nullptr, R"({"cpus":64})"},
+    {"PUT", "/api/v1/namespaces/{namespace}/members/{user}",
+     "/api/v1/namespaces/default/members/rival", R"({"role":"viewer"})"},
+    {"DELETE", "/api/v1/namespaces/{namespace}/members/{user}",
+     "/api/v1/namespaces/default/members/watcher", ""},
+    {"POST", "/api/v1/users", nullptr, R"({"name":"fresh"})"},
+    {"GET", "/api/v1/users/{user}", nullptr, ""},
+    {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
+    {"DELETE", "/api/v1/tokens/{token}", nullptr, ""},
+    {"POST", "/api/v1/admin/backup", nullptr, R"({"file":"/tmp/none"})"},
+};
+
+std::string filled(std::string path) {
+  for (const auto& [name, value] : {std::pair("{id}", "1"), std::pair("{namespace}", "default"),
+                                    std::pair("{site}", "local")}) {
+    if (const size_t at = path.find(name); at != std::string::npos)
+      path.replace(at, std::string(name).size(), value);
+  }
+  return path;
+}
+
+class Roles : public ApiTest {
+ protected:
+  void prepare() {
+    char name[] = "/tmp/atoll-roles-XXXXXX";
+    driver->directory = mkdtemp(name);
+    std::system(("echo x > " + driver->directory + "/a.txt").c_str());
+    secrets = {{Who::anonymous, ""},
+               {Who::viewer, token_of("watcher")},
+               {Who::member, token_of("ada")},
+               {Who::admin, token_of("boss")},
+               {Who::other_admin, token_of("rival")},
+               {Who::platform_admin, token_of("root")},
+               {Who::read_only, token_of("ada", R"({"read_only":true})")},
+               {Who::expired, token_of("ada", R"({"expires_in":"1s"})")}};
+    clock.time = clock.time + seconds(10);
+    // Job 1 belongs to the member and runs.
+    send({.method = "POST",
+          .target = "/api/v1/jobs",
+          .body = R"({"command":["x"]})",
+          .token = secrets[Who::member]});
+    start("1");
+    driver->output[{JobId{1}, 0, 1}] = "out";
+  }
+  void TearDown() override {
+    ApiTest::TearDown();
+    if (!driver->directory.empty()) std::system(("rm -rf " + driver->directory).c_str());
+  }
+  std::map<Who, std::string> secrets;
+};
+
+std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
+  std::string target = filled(endpoint.path);
+  for (const Sample& sample : kSamples) {
+    if (std::string(sample.method) != endpoint.method || std::string(sample.path) != endpoint.path)
+      continue;
+    body = sample.body;
+    if (sample.target) target = sample.target;
+  }
+  const std::string path = endpoint.path;
+  // Everybody has a name and a token of their own to ask about.
+  const std::map<Who, std::pair<const char*, const char*>> own{
+      {Who::viewer, {"watcher", "1"}},      {Who::member, {"ada", "2"}},
+      {Who::admin, {"boss", "3"}},          {Who::other_admin, {"rival", "4"}},
+      {Who::platform_admin, {"root", "5"}}, {Who::read_only, {"ada", "6"}}};
+  const auto mine = own.find(who);
+  if (path == "/api/v1/users/{user}" && std::string(endpoint.method) == "GET")
+    target = std::string("/api/v1/users/") + (mine == own.end() ? "ada" : mine->second.first);
+  if (path == "/api/v1/tokens/{token}")
+    target = std::string("/api/v1/tokens/") + (mine == own.end() ? "2" : mine->second.second);
+  // The administrator before them has removed the other one.
+  if (path.find("members/{user}") != std::string::npos && who == Who::platform_admin) {
+    target = "/api/v1/namespaces/default/members/ada";
+  }
+  return target;
+}
+
+// Each route starts from a fresh world, so that what one request did is not in the way of the next.
+class RouteAndRole : public Roles, public testing::WithParamInterface<size_t> {};
+
+TEST_P(RouteAndRole, IsAsItsDefinitionSays) {
+  const Endpoint& endpoint = endpoints()[GetParam()];
+  prepare();
+  // The mightiest last: what they do may end the job or remove the token.
+  for (const Who who : {Who::anonymous, Who::expired, Who::read_only, Who::other_admin, Who::viewer,
+                        Who::admin, Who::member, Who::platform_admin}) {
+    std::string body;
+    const std::string target = target_of(endpoint, who, body);
+    const auto exchange =
+        send({.method = endpoint.method, .target = target, .body = body, .token = secrets[who]});
+    const int status = exchange->response.status;
+    EXPECT_LT(status, 500) << exchange->response.body;
+    EXPECT_EQ(static_cast<int>(got(status)), static_cast<int>(expected(endpoint, who)))
+        << endpoint.method << " " << target << " as " << kWords[static_cast<size_t>(who)] << ": "
+        << status << " " << exchange->response.body;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RouteAndRole, testing::Range(size_t{0}, endpoints().size()),
+                         [](const auto& info) {
+                           std::string name = std::string(endpoints()[info.param].method) +
+                                              endpoints()[info.param].path;
+                           for (char& c : name) {
+                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace atl::api

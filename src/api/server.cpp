@@ -1,0 +1,86 @@
+#include "api/context.h"
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/requests.h"
+
+namespace atl::api {
+
+void show_health(const CallPtr& call) { call->respond_json("{\"status\":\"ok\"}"); }
+
+void show_readiness(const CallPtr& call) {
+  const runtime::Health health = call->context.runtime.health();
+  if (health.read_only)
+    return call->refuse({ErrorCode::unavailable, "the server is read-only: " + health.why, {}});
+  call->respond_json("{\"status\":\"ok\"}");
+}
+
+void show_version(const CallPtr& call) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member("name", "atoll").member("version", call->context.options.version);
+  json.member("api", "v1").member("installation", call->context.options.installation);
+  json.key("listen").begin_array();
+  if (call->context.options.listen) {
+    for (const std::string& address : call->context.options.listen()) json.text(address);
+  }
+  json.end_array().end_object();
+  call->respond_json(std::move(body));
+}
+
+void show_doctor(const CallPtr& call) {
+  const auto table = call->context.directory.table();
+  if (auto ok = core::require_platform_admin(*table, call->actor); !ok)
+    return call->refuse(ok.error());
+  run_on(call->context.slow, call, [call] {
+    std::string body;
+    spec::JsonWriter json(body);
+    json.begin_object().key("checks").begin_array();
+    for (const Check& found :
+         call->context.options.doctor ? call->context.options.doctor() : std::vector<Check>{}) {
+      json.begin_object()
+          .member("check", found.check)
+          .member("status", found.status)
+          .member("detail", found.detail);
+      json.end_object();
+    }
+    json.end_array().end_object();
+    call->respond_json(std::move(body));
+  });
+}
+
+void show_openapi(const CallPtr& call) {
+  static const std::string document = openapi_document(ATOLL_VERSION);
+  call->respond_json(document, 200, {{"Cache-Control", "no-cache"}});
+}
+
+void show_docs(const CallPtr& call) {
+  static const std::string page = docs_page(ATOLL_VERSION);
+  call->respond(
+      {.status = 200,
+       .content_type = "text/html; charset=utf-8",
+       .body = page,
+       .headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
+                   {"X-Content-Type-Options", "nosniff"}}});
+}
+
+void make_backup(const CallPtr& call) {
+  const auto wish = body_of<BackupWish>(call);
+  if (!wish) return;
+  const auto table = call->context.directory.table();
+  if (auto ok = core::require_platform_admin(*table, call->actor); !ok)
+    return call->refuse(ok.error());
+  if (!wish->file->starts_with('/'))
+    return call->refuse(
+        {ErrorCode::invalid, "file must be an absolute path on the server", "file"});
+  if (!call->context.options.backup)
+    return call->refuse({ErrorCode::unavailable, "this server makes no backups", {}});
+  run_on(call->context.slow, call, [call, file = *wish->file] {
+    if (auto ok = call->context.options.backup(file); !ok) return call->refuse(ok.error());
+    std::string body;
+    spec::JsonWriter json(body);
+    json.begin_object().member("file", file).end_object();
+    call->respond_json(std::move(body), 201);
+  });
+}
+
+}  // namespace atl::api

@@ -1,0 +1,21 @@
+// Tasks and attempts as answers show them.
+#pragma once
+
+#include "core/state.h"
+#include "journal/journal.h"
+#include "spec/json_writer.h"
+
+namespace atl::api {
+
+void write_attempt(spec::JsonWriter& json, const core::State& table,
+                   const journal::EndedAttempt& attempt);
+
+// A task that is placed or in back-off.
+void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
+                const core::Task& task);
+// One that has ended; its last attempt, or none when it never ran.
+void write_ended_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
+                      const journal::EndedAttempt* last);
+void write_waiting_task(spec::JsonWriter& json, TaskId id, bool array);
+
+}  // namespace atl::api

@@ -1,0 +1,38 @@
+// The shapes of answers, for the OpenAPI document and the documentation page. A test holds every
+// answer to its shape.
+#pragma once
+
+#include "spec/fields.h"
+
+namespace atl::api {
+
+const spec::Shape& problem_shape();
+const spec::Shape& job_row_shape();
+const spec::Shape& job_shape();
+const spec::Shape& job_list_shape();
+const spec::Shape& accepted_shape();
+const spec::Shape& done_shape();
+const spec::Shape& task_shape();
+const spec::Shape& task_list_shape();
+const spec::Shape& attempt_shape();
+const spec::Shape& attempt_list_shape();
+const spec::Shape& explanation_shape();
+const spec::Shape& exec_shape();
+const spec::Shape& file_list_shape();
+const spec::Shape& sample_list_shape();
+const spec::Shape& event_list_shape();
+const spec::Shape& namespace_shape();
+const spec::Shape& namespace_list_shape();
+const spec::Shape& user_shape();
+const spec::Shape& user_list_shape();
+const spec::Shape& token_shape();
+const spec::Shape& token_list_shape();
+const spec::Shape& whoami_shape();
+const spec::Shape& site_shape();
+const spec::Shape& site_list_shape();
+const spec::Shape& stats_shape();
+const spec::Shape& version_shape();
+const spec::Shape& doctor_shape();
+const spec::Shape& health_shape();
+
+}  // namespace atl::api

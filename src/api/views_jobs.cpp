@@ -1,0 +1,177 @@
+#include "api/view_fields.h"
+#include "spec/job_spec.h"
+
+namespace atl::api {
+namespace {
+
+const Shape& tasks_shape();
+
+#define ATOLL_ROW_FIELDS                                                                           \
+  always(Kind::text, "id", "Its id."), always(Kind::text, "name", "What people see in lists."),    \
+      always(Kind::text, "namespace",                                                              \
+             "The namespace it belongs to; empty when that was deleted."),                         \
+      always(Kind::text, "user", "Who submitted it."),                                             \
+      word("state", "Where it stands.", kStateWords),                                              \
+      maybe_word("outcome", "How it ended.", kOutcomeWords),                                       \
+      maybe(Kind::text, "reason", "Why it waits, in one word."),                                   \
+      always(Kind::boolean, "held", "Whether somebody holds it back."),                            \
+      always(Kind::integer, "priority", "Higher starts first within the namespace."),              \
+      always(Kind::number, "cpus", "Cores per task."),                                             \
+      always(Kind::integer, "memory_bytes", "Memory per task."),                                   \
+      always(Kind::texts, "devices", "Devices per task, as kind:model:count."),                    \
+      maybe(Kind::text, "site", "Where it runs or ran; null for arrays."),                         \
+      maybe(Kind::text, "node", "The node there; null for arrays."),                               \
+      always(Kind::boolean, "unreachable", "Whether its site cannot be asked at the moment."),     \
+      always(Kind::time, "submitted", "When it was submitted."),                                   \
+      maybe(Kind::time, "started", "When it started."),                                            \
+      maybe(Kind::time, "ended", "When it ended."),                                                \
+      always(Kind::boolean, "array", "Whether it is an array."),                                   \
+      maybe(Kind::object, "tasks", "How many tasks of an array are in which state.", tasks_shape), \
+      always(Kind::text_map, "labels", "Names and values to find it by."),                         \
+      always(Kind::text, "message", "What there is to say about its end.")
+
+constexpr std::array kTasks{
+    always(Kind::integer, "total", "All tasks."),
+    always(Kind::integer, "waiting", "Not started yet."),
+    always(Kind::integer, "active", "Starting, running or stopping."),
+    always(Kind::integer, "succeeded", "Ended well."),
+    always(Kind::integer, "failed", "Ended with an error."),
+    always(Kind::integer, "cancelled", "Ended by somebody."),
+    always(Kind::integer, "timed_out", "Ran out of time."),
+    always(Kind::integer, "lost", "Nobody knows how they ended."),
+    always(Kind::integer, "skipped", "Never ran, because of a dependency.")};
+const Shape& tasks_shape() {
+  static constexpr Shape shape{"TaskCounts", "Tasks of an array by state.", kTasks};
+  return shape;
+}
+
+const Shape& spec_shape() { return spec::shape_of<spec::JobSpec>(); }
+
+constexpr std::array kRow{ATOLL_ROW_FIELDS};
+constexpr std::array kJob{
+    ATOLL_ROW_FIELDS,
+    maybe(Kind::text, "sentence", "Why it waits, for people."),
+    always(Kind::texts, "waits_for", "Jobs that must end first."),
+    maybe(Kind::time, "until", "When its pause before the next attempt ends."),
+    maybe(Kind::integer, "exit_code", "Of the last attempt that ended."),
+    maybe(Kind::integer, "signal", "That ended the last attempt."),
+    always(Kind::integer, "attempt",
+           "The number of the current or last attempt; 0 before the first."),
+    always(Kind::objects, "attempts", "Attempts that have ended, at most 100; empty for arrays.",
+           attempt_shape),
+    always(Kind::object, "spec", "What was asked for.", spec_shape)};
+constexpr std::array kJobList{always(Kind::objects, "jobs", "Newest first.", job_row_shape),
+                              maybe(Kind::text, "next", "The cursor of the next page.")};
+constexpr std::array kAccepted{
+    sometimes(Kind::text, "id", "Of a single job."),
+    always(Kind::texts, "ids", "Of all jobs, in the order they were sent."),
+    always(Kind::boolean, "repeated",
+           "Whether the idempotency key was known, so that nothing was done again."),
+    always(Kind::texts, "warnings", "About directives in scripts that were not understood.")};
+constexpr std::array kDone{always(Kind::text, "id", "The job."),
+                           always(Kind::boolean, "changed", "Whether anything had to be done.")};
+
+constexpr const char* kCauses[] = {"exited", "signalled",   "wall_time", "stopped",
+                                   "memory", "start_error", "lost"};
+
+#define ATOLL_RESULT_FIELDS                                            \
+  maybe_word("cause", "What ended it.", kCauses),                      \
+      maybe(Kind::integer, "exit_code", "What the program returned."), \
+      maybe(Kind::integer, "signal", "The signal that killed it."),    \
+      always(Kind::text, "message", "What the site says.")
+#define ATOLL_PLACE_FIELDS                                                                     \
+  maybe(Kind::text, "site", "The site it was given."), maybe(Kind::text, "node", "The node."), \
+      always(Kind::texts, "devices", "The devices it holds.")
+
+constexpr std::array kTask{
+    always(Kind::text, "id", "Such as 12[7]."),
+    always(Kind::text, "job", "Its job."),
+    always(Kind::integer, "index", "Its index in the array."),
+    word("state", "Where it stands.", kStateWords),
+    maybe_word("outcome", "How it ended.", kOutcomeWords),
+    always(Kind::integer, "attempt", "The number of the current or last attempt."),
+    ATOLL_PLACE_FIELDS,
+    always(Kind::boolean, "unreachable", "Whether its site cannot be asked at the moment."),
+    maybe(Kind::time, "placed", "When it was given its place."),
+    maybe(Kind::time, "started", "When it started."),
+    maybe(Kind::time, "ended", "When it ended."),
+    ATOLL_RESULT_FIELDS};
+constexpr std::array kTaskList{
+    always(Kind::text, "waiting", "The indices that wait, as ranges."),
+    always(Kind::objects, "tasks", "Tasks that started, in order of index.", task_shape),
+    maybe(Kind::text, "next", "The cursor of the next page.")};
+constexpr std::array kAttempt{
+    always(Kind::text, "id", "Such as 12[7].2."),
+    always(Kind::integer, "index", "The index of its task."),
+    always(Kind::integer, "attempt", "Its number, from 1."),
+    word("outcome", "How it ended.", kOutcomeWords),
+    always(Kind::boolean, "retried", "Whether another attempt followed."),
+    ATOLL_PLACE_FIELDS,
+    ATOLL_RESULT_FIELDS,
+    always(Kind::boolean, "checkpointed", "Whether it left a checkpoint to resume from."),
+    maybe(Kind::time, "placed", "When it was given its place."),
+    maybe(Kind::time, "started", "On its site's clock."),
+    maybe(Kind::time, "ended", "On its site's clock."),
+    always(Kind::number, "wall_seconds", "How long it ran."),
+    always(Kind::number, "cpu_seconds", "Processor time it used."),
+    always(Kind::integer, "memory_peak_bytes", "The most memory it had."),
+    always(Kind::integer, "read_bytes", "Read from disks."),
+    always(Kind::integer, "written_bytes", "Written to disks."),
+    always(Kind::integer, "stdout_bytes", "Written to standard output, kept or not."),
+    always(Kind::integer, "stderr_bytes", "Written to standard error, kept or not.")};
+constexpr std::array kAttemptList{
+    always(Kind::objects, "attempts", "In order of index and number.", attempt_shape),
+    maybe(Kind::text, "next", "The cursor of the next page.")};
+constexpr std::array kExplanation{
+    always(Kind::text, "id", "The job."),
+    word("state", "Where it stands.", kStateWords),
+    maybe(Kind::text, "reason", "Why it waits, in one word."),
+    maybe(Kind::text, "sentence", "Why it waits, for people."),
+    always(Kind::texts, "waits_for", "Jobs that must end first."),
+    maybe(Kind::time, "until", "When its pause ends."),
+    maybe(Kind::integer, "position", "Among the ready jobs of its namespace, from 1.")};
+
+}  // namespace
+
+const Shape& job_row_shape() {
+  static constexpr Shape shape{"JobRow", "A job as lists show it.", kRow};
+  return shape;
+}
+const Shape& job_shape() {
+  static constexpr Shape shape{"Job", "A job with everything known about it.", kJob};
+  return shape;
+}
+const Shape& job_list_shape() {
+  static constexpr Shape shape{"JobList", "A page of jobs.", kJobList};
+  return shape;
+}
+const Shape& accepted_shape() {
+  static constexpr Shape shape{"Accepted", "Jobs that are durable.", kAccepted};
+  return shape;
+}
+const Shape& done_shape() {
+  static constexpr Shape shape{"Done", "What a verb did.", kDone};
+  return shape;
+}
+const Shape& task_shape() {
+  static constexpr Shape shape{"Task", "One task of a job.", kTask};
+  return shape;
+}
+const Shape& task_list_shape() {
+  static constexpr Shape shape{"TaskList", "A page of tasks.", kTaskList};
+  return shape;
+}
+const Shape& attempt_shape() {
+  static constexpr Shape shape{"Attempt", "An attempt that has ended.", kAttempt};
+  return shape;
+}
+const Shape& attempt_list_shape() {
+  static constexpr Shape shape{"AttemptList", "A page of attempts.", kAttemptList};
+  return shape;
+}
+const Shape& explanation_shape() {
+  static constexpr Shape shape{"Explanation", "Why a job waits.", kExplanation};
+  return shape;
+}
+
+}  // namespace atl::api

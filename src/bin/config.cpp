@@ -1,0 +1,238 @@
+#include "bin/config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "base/amount.h"
+#include "base/text.h"
+
+namespace atl::bin {
+namespace {
+
+constexpr size_t kFileBytesMax = 1 << 20;
+constexpr uint32_t kSimulatedNodesMax = 10'000;
+constexpr uint32_t kDevicesMax = 10'000;
+
+// Thrown inside this file only; parse_config turns it into an Error with file and line.
+struct Wrong {
+  YAML::Mark mark;
+  std::string message;
+};
+
+[[noreturn]] void wrong(const YAML::Node& node, std::string message) {
+  throw Wrong{node.Mark(), std::move(message)};
+}
+
+std::string text_of(const YAML::Node& node) {
+  if (!node.IsScalar()) wrong(node, "expected a single value");
+  return node.Scalar();
+}
+
+template <class T>
+T checked(const YAML::Node& node, const Result<T>& parsed) {
+  if (!parsed) wrong(node, parsed.error().message);
+  return *parsed;
+}
+
+int64_t integer(const YAML::Node& node, int64_t low, int64_t high) {
+  const auto value = parse_int(text_of(node));
+  if (!value || *value < low || *value > high) {
+    wrong(node,
+          "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+  return *value;
+}
+
+bool boolean(const YAML::Node& node) {
+  const std::string text = text_of(node);
+  if (text == "true" || text == "yes") return true;
+  if (text == "false" || text == "no") return false;
+  wrong(node, "expected true or false");
+}
+
+using Setter = std::function<void(const YAML::Node&)>;
+
+// Calls the setter of each key; an unknown key is named together with what may have been meant.
+void read_map(const YAML::Node& node, const std::map<std::string, Setter>& setters) {
+  if (!node.IsMap()) wrong(node, "expected a mapping of names to values");
+  for (const auto& entry : node) {
+    const std::string key = text_of(entry.first);
+    const auto setter = setters.find(key);
+    if (setter == setters.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, fn] : setters) known.push_back(name);
+      const auto meant = did_you_mean(key, known);
+      wrong(entry.first,
+            "unknown key " + quote(key) + (meant ? "; did you mean " + *meant + "?" : ""));
+    }
+    setter->second(entry.second);
+  }
+}
+
+void read_listen(const YAML::Node& node, Config& config) {
+  const std::string text = text_of(node);
+  if (text == "none") {
+    config.listen_tcp = false;
+    return;
+  }
+  const size_t colon = text.rfind(':');
+  const auto port = parse_int(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (!port || *port < 0 || *port > 65535)
+    wrong(node, "expected ADDRESS:PORT such as 127.0.0.1:7380, a port, or none");
+  config.port = static_cast<uint16_t>(*port);
+  if (colon != std::string::npos) config.host = text.substr(0, colon);
+  if (config.host.size() > 2 && config.host.front() == '[')
+    config.host = config.host.substr(1, config.host.size() - 2);
+}
+
+void read_devices(const YAML::Node& node, std::vector<core::Device>& devices) {
+  if (!node.IsSequence()) wrong(node, "expected a list of devices");
+  for (const YAML::Node& item : node) {
+    core::Device device;
+    device.simulated = false;
+    int64_t count = 1;
+    read_map(
+        item,
+        {{"kind", [&](const YAML::Node& n) { device.kind = text_of(n); }},
+         {"model", [&](const YAML::Node& n) { device.model = text_of(n); }},
+         {"memory",
+          [&](const YAML::Node& n) { device.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
+         {"count", [&](const YAML::Node& n) { count = integer(n, 1, kDevicesMax); }},
+         {"simulated", [&](const YAML::Node& n) { device.simulated = boolean(n); }}});
+    if (!check_identifier(device.kind, "kind")) wrong(item, "a device needs a kind such as gpu");
+    if (!device.model.empty() && !check_identifier(device.model, "model"))
+      wrong(item, "a model may use a-z 0-9 . _ -");
+    if (!device.simulated)
+      wrong(item,
+            "only devices with `simulated: true` are declared; real GPUs are found by themselves");
+    for (int64_t i = 0; i < count; ++i) {
+      device.unit = device.kind + std::to_string(devices.size());
+      devices.push_back(device);
+    }
+  }
+}
+
+SiteConfig read_site(const YAML::Node& node) {
+  SiteConfig site;
+  read_map(
+      node,
+      {{"kind",
+        [&](const YAML::Node& n) {
+          site.kind = text_of(n);
+          if (site.kind != "local" && site.kind != "simulated")
+            wrong(n, "expected local or simulated");
+        }},
+       {"cpus", [&](const YAML::Node& n) { site.cpu_milli = checked(n, parse_milli(text_of(n))); }},
+       {"memory",
+        [&](const YAML::Node& n) { site.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
+       {"devices", [&](const YAML::Node& n) { read_devices(n, site.devices); }},
+       {"nodes",
+        [&](const YAML::Node& n) {
+          site.nodes = static_cast<uint32_t>(integer(n, 1, kSimulatedNodesMax));
+        }},
+       {"isolation",
+        [&](const YAML::Node& n) {
+          const std::string text = text_of(n) == "auto" ? "automatic" : text_of(n);
+          if (!enum_from_name(text, site.isolation)) wrong(n, "expected auto, none or sandbox");
+        }},
+       {"processes",
+        [&](const YAML::Node& n) {
+          site.processes_max = static_cast<uint32_t>(integer(n, 1, 1 << 22));
+        }},
+       {"log_limit",
+        [&](const YAML::Node& n) { site.log_bytes_max = checked(n, parse_bytes(text_of(n))); }},
+       {"cgroups", [&](const YAML::Node& n) { site.cgroups = boolean(n); }}});
+  return site;
+}
+
+void read_sites(const YAML::Node& node, Config& config) {
+  if (!node.IsMap()) wrong(node, "expected a mapping of site names");
+  config.sites.clear();
+  for (const auto& entry : node) {
+    const std::string name = text_of(entry.first);
+    if (auto ok = check_identifier(name, "site"); !ok) wrong(entry.first, ok.error().message);
+    config.sites[name] = read_site(entry.second);
+    if (config.sites[name].kind == "local" && name != "local")
+      wrong(entry.first, "the local site is named local");
+  }
+}
+
+Config read_config(const YAML::Node& root) {
+  Config config = default_config();
+  if (root.IsNull()) return config;
+  read_map(
+      root,
+      {{"listen", [&](const YAML::Node& n) { read_listen(n, config); }},
+       {"tls",
+        [&](const YAML::Node& n) {
+          read_map(n, {{"certificate",
+                        [&](const YAML::Node& v) { config.tls_certificate = text_of(v); }},
+                       {"key", [&](const YAML::Node& v) { config.tls_key = text_of(v); }}});
+          if (config.tls_certificate.empty() != config.tls_key.empty())
+            wrong(n, "TLS needs both certificate and key");
+        }},
+       {"threads",
+        [&](const YAML::Node& n) { config.threads = static_cast<int>(integer(n, 1, 64)); }},
+       {"body_limit",
+        [&](const YAML::Node& n) { config.body_bytes_max = checked(n, parse_bytes(text_of(n))); }},
+       {"connections",
+        [&](const YAML::Node& n) {
+          config.connections_max = static_cast<uint32_t>(integer(n, 1, 1 << 20));
+        }},
+       {"retention",
+        [&](const YAML::Node& n) {
+          config.retention =
+              text_of(n) == "forever" ? Duration{} : checked(n, parse_duration(text_of(n)));
+        }},
+       {"mail_command", [&](const YAML::Node& n) { config.mail_command = text_of(n); }},
+       {"sites", [&](const YAML::Node& n) { read_sites(n, config); }}});
+  const bool loopback =
+      config.host == "127.0.0.1" || config.host == "::1" || config.host.starts_with("127.");
+  if (config.listen_tcp && !loopback && config.tls_certificate.empty()) {
+    wrong(root["listen"],
+          "only a loopback address may be served without TLS: set tls.certificate and tls.key, "
+          "or listen on 127.0.0.1");
+  }
+  return config;
+}
+
+}  // namespace
+
+Config default_config() {
+  Config config;
+  config.sites["local"] = SiteConfig{};
+  return config;
+}
+
+Result<Config> parse_config(const std::string& text, const std::string& file_name) {
+  const auto at = [&](const YAML::Mark& mark, const std::string& message) {
+    return fail(ErrorCode::invalid,
+                file_name + ":" + std::to_string(mark.line + 1) + ": " + message, "config");
+  };
+  if (text.size() > kFileBytesMax)
+    return fail(ErrorCode::too_large, file_name + " is larger than 1 MiB", "config");
+  try {
+    return read_config(YAML::Load(text));
+  } catch (const Wrong& e) {
+    return at(e.mark, e.message);
+  } catch (const YAML::Exception& e) {
+    return at(e.mark, e.msg);
+  }
+}
+
+Result<Config> load_config(const std::string& home, const std::string& explicit_path) {
+  const std::string path = explicit_path.empty() ? home + "/atoll.yaml" : explicit_path;
+  std::error_code ignored;
+  if (explicit_path.empty() && !std::filesystem::exists(path, ignored)) return default_config();
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(ErrorCode::invalid, "cannot read the configuration file " + path, "config");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return parse_config(text.str(), path);
+}
+
+}  // namespace atl::bin

@@ -1,0 +1,189 @@
+#include "bin/server.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "api/service.h"
+#include "bin/background.h"
+#include "bin/bootstrap.h"
+#include "bin/doctor.h"
+#include "bin/notifier.h"
+#include "bin/sites.h"
+#include "bin/upkeep.h"
+#include "http/server.h"
+#include "journal/backup.h"
+#include "journal/sqlite_journal.h"
+#include "runtime/runtime.h"
+
+namespace atl::bin {
+
+// In the order of construction; destroyed in reverse.
+struct Server::Parts {
+  ServerOptions options;
+  SystemClock clock;
+  std::unique_ptr<journal::SqliteJournal> journal;
+  Sites sites;
+  std::unique_ptr<runtime::Runtime> runtime;
+  std::unique_ptr<Background> background;
+  std::unique_ptr<Notifier> notifier;
+  std::unique_ptr<Upkeep> upkeep;
+  std::unique_ptr<api::Service> service;
+  std::unique_ptr<http::Server> http;
+  std::mutex isolation_mutex;
+  IsolationChoice isolation_choice;
+
+  Result<void> open_journal();
+  void choose_isolation_for_jobs();
+  IsolationChoice isolation();
+  std::string url() const;
+  void build_runtime();
+  void build_service();
+  Result<void> serve();
+  void purge(const std::vector<JobId>& jobs);
+  api::Options api_options();
+};
+
+Result<void> Server::Parts::open_journal() {
+  auto opened = journal::SqliteJournal::open(options.home);
+  if (!opened) return tl::unexpected(opened.error());
+  journal = std::move(*opened);
+  return {};
+}
+
+void Server::Parts::purge(const std::vector<JobId>& jobs) {
+  for (const auto& [name, driver] : sites.drivers) {
+    for (const JobId job : jobs) driver->purge(job);
+  }
+}
+
+void Server::Parts::build_runtime() {
+  runtime = std::make_unique<runtime::Runtime>(clock, *journal, journal->history());
+  for (const auto& [name, driver] : sites.drivers) runtime->add_driver(name, driver);
+  background = std::make_unique<Background>();
+  notifier = std::make_unique<Notifier>(options.config.mail_command, [this](core::Report report) {
+    runtime->post(std::move(report));
+  });
+  runtime->set_notice_sender([this](const core::Notice& notice) { notifier->send(notice); });
+  upkeep = std::make_unique<Upkeep>(
+      clock, *journal, options.home, options.config.retention, [this](std::vector<JobId> jobs) {
+        background->post([this, jobs = std::move(jobs)] { purge(jobs); });
+      });
+  runtime->on_turn([this] { (*upkeep)(); });
+  runtime->on_commit([this](uint64_t, const core::Events& events) {
+    for (const core::Event& event : events) {
+      const bool people = std::holds_alternative<core::UserCreated>(event.body) ||
+                          std::holds_alternative<core::UserChanged>(event.body);
+      if (people) return choose_isolation_for_jobs();
+    }
+  });
+}
+
+// On the runtime's thread: whenever somebody joins or leaves.
+void Server::Parts::choose_isolation_for_jobs() {
+  std::lock_guard lock(isolation_mutex);
+  isolation_choice = choose_isolation(options.config, runtime->state());
+  if (sites.local) sites.local->set_isolation(isolation_choice.level);
+}
+
+IsolationChoice Server::Parts::isolation() {
+  std::lock_guard lock(isolation_mutex);
+  return isolation_choice;
+}
+
+std::string Server::Parts::url() const {
+  const Config& config = options.config;
+  if (!config.listen_tcp || !http) return {};
+  const std::string host =
+      config.host.find(':') == std::string::npos ? config.host : "[" + config.host + "]";
+  return (config.tls_certificate.empty() ? "http://" : "https://") + host + ":" +
+         std::to_string(http->tcp_port());
+}
+
+api::Options Server::Parts::api_options() {
+  api::Options api;
+  api.server_uid = getuid();
+  api.installation = journal->identity().installation;
+  api.backup = [home = options.home](const std::string& file) {
+    return journal::backup(home, file);
+  };
+  api.samples = sites.samples;
+  api.doctor = [this] {
+    return examine(options.home, options.config, isolation(), runtime->health());
+  };
+  api.listen = [this] {
+    const std::string address = url();
+    return address.empty() ? std::vector<std::string>{} : std::vector{address};
+  };
+  return api;
+}
+
+void Server::Parts::build_service() {
+  service = std::make_unique<api::Service>(*runtime, *journal, journal->history(), sites.drivers,
+                                           api_options());
+}
+
+Result<void> Server::Parts::serve() {
+  const Config& config = options.config;
+  http::ServerOptions serving;
+  // Peer credentials decide who somebody is, so root's server lets every account of the machine
+  // connect.
+  const unsigned mode = config.socket_mode != 0 ? config.socket_mode : getuid() == 0 ? 0666 : 0600;
+  serving.unix_listeners.push_back({options.home + "/atoll.sock", mode});
+  if (config.listen_tcp) {
+    http::TcpListener tcp{config.host, config.port, {}};
+    if (!config.tls_certificate.empty())
+      tcp.tls = http::TlsFiles{config.tls_certificate, config.tls_key};
+    serving.tcp_listeners.push_back(std::move(tcp));
+  }
+  serving.threads = config.threads;
+  serving.limits.body_bytes = static_cast<size_t>(config.body_bytes_max);
+  serving.limits.connections = config.connections_max;
+  serving.refuse = api::Service::refuse;
+  serving.on_handler_error = [](const http::Request& request, std::string_view what) {
+    spdlog::error("{} {}: {}", request.method, request.path, what);
+  };
+  http::Router router;
+  service->mount(router);
+  auto started = http::Server::start(std::move(serving), std::move(router));
+  if (!started) return tl::unexpected(started.error());
+  http = std::move(*started);
+  return {};
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  auto parts = std::make_unique<Parts>();
+  parts->options = std::move(options);
+  if (auto opened = parts->open_journal(); !opened) return tl::unexpected(opened.error());
+  parts->sites = make_sites(parts->options.home, parts->options.config, parts->journal->identity());
+  parts->build_runtime();
+  parts->build_service();
+  if (auto opened = parts->runtime->open(); !opened) return tl::unexpected(opened.error());
+  if (auto ready = bootstrap(*parts->runtime, parts->options.config); !ready)
+    return tl::unexpected(ready.error());
+  parts->choose_isolation_for_jobs();
+  parts->service->ready();
+  parts->runtime->adopt();
+  parts->runtime->start();
+  if (auto serving = parts->serve(); !serving) return tl::unexpected(serving.error());
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Server::~Server() { stop(); }
+
+std::string Server::url() const { return parts_->url(); }
+
+void Server::stop() {
+  if (!parts_ || !parts_->http) return;
+  parts_->service->stop();
+  parts_->http->stop();
+  for (const auto& [name, driver] : parts_->sites.drivers) driver->close();
+  parts_->runtime->stop();
+  parts_->notifier->stop();
+  parts_->http.reset();
+}
+
+}  // namespace atl::bin

@@ -1,0 +1,81 @@
+// backup and restore, and the hidden verb by which the server starts a snapshot of itself.
+#include <filesystem>
+#include <ostream>
+
+#include "base/amount.h"
+#include "cli/display.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/verbs.h"
+#include "spec/json_writer.h"
+
+namespace atl::cli {
+namespace {
+
+constexpr std::chrono::minutes kBackupPatience{60};  // a large database takes its time
+
+std::string absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+// The server writes the file, so the path is one on its machine.
+Result<int> backup(Session& session, const std::string& file) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  http::Call call{.method = "POST", .target = "/admin/backup"};
+  spec::JsonWriter json(call.body);
+  json.begin_object().member("file", absolute(file)).end_object();
+  call.headers.set("Content-Type", "application/json");
+  call.timeout = kBackupPatience;
+  StatusLine status(session.terminal);
+  status.show("writing " + absolute(file) + " …");
+  const auto done = (*api)->send(std::move(call));
+  status.clear();
+  if (!done) return tl::unexpected(done.error());
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  session.out << printable(absolute(file));
+  if (!error) session.out << " (" << format_bytes(static_cast<std::int64_t>(bytes)) << ")";
+  session.out << "\n";
+  return kExitOk;
+}
+
+Result<int> restore(Session& session, const std::string& file) {
+  const auto target = session.target();
+  if (!target) return tl::unexpected(target.error());
+  if (!session.hooks.restore) return fail(ErrorCode::internal, "this program has no server in it");
+  if (const pid_t pid = server_pid(target->home); pid != 0) {
+    return fail(ErrorCode::conflict, "a server (process " + std::to_string(pid) + ") runs on " +
+                                         target->home + ": stop it first with `atoll down`");
+  }
+  return session.hooks.restore(absolute(file), target->home);
+}
+
+Result<int> snapshot(Session& session) {
+  const auto target = session.target();
+  if (!target) return tl::unexpected(target.error());
+  if (!session.hooks.snapshot) return fail(ErrorCode::internal, "this program has no server in it");
+  return session.hooks.snapshot(target->home);
+}
+
+}  // namespace
+
+void add_backup_verbs(Verbs& verbs) {
+  auto file = std::make_shared<std::string>();
+  CLI::App* verb = verbs.add(nullptr, "backup", "Write everything the server knows to one file",
+                             "atoll backup /srv/backups/$(date +%F).atoll",
+                             [file](Session& session) { return backup(session, *file); });
+  verb->add_option("FILE", *file, "A path on the server's machine")->required();
+
+  auto from = std::make_shared<std::string>();
+  verb = verbs.add(nullptr, "restore", "Bring a backup back into a new data directory",
+                   "atoll restore /srv/backups/2026-11-15.atoll --home /srv/atoll\n"
+                   "atoll up --home /srv/atoll",
+                   [from](Session& session) { return restore(session, *from); });
+  verb->add_option("FILE", *from, "A file that `atoll backup` wrote")->required();
+
+  verbs.add(nullptr, "internal-snapshot", "", "", snapshot)->group("");
+}
+
+}  // namespace atl::cli

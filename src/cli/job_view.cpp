@@ -1,0 +1,128 @@
+#include "cli/job_view.h"
+
+#include <algorithm>
+
+#include "base/amount.h"
+#include "base/text.h"
+
+namespace atl::cli {
+
+std::string state_word(const Json& job) {
+  const std::string outcome = job.text("outcome");
+  if (!outcome.empty()) return outcome;
+  return job["unreachable"].truth() ? job.text("state") + " (unreachable)" : job.text("state");
+}
+
+Color state_color(const std::string& word) {
+  if (word == "succeeded") return Color::good;
+  if (word == "failed" || word == "timed_out" || word == "lost") return Color::bad;
+  if (word == "cancelled" || word == "skipped") return Color::faint;
+  if (word == "waiting") return Color::waiting;
+  if (word == "stopping" || word.ends_with("(unreachable)")) return Color::warning;
+  return word == "running" || word == "starting" ? Color::active : Color::plain;
+}
+
+std::string show_span(Duration span) {
+  const std::int64_t whole = std::max<std::int64_t>(0, span.us / 1'000'000);
+  const auto two = [](std::int64_t big, const char* unit, std::int64_t small, const char* part) {
+    return std::to_string(big) + unit + (small ? std::to_string(small) + part : "");
+  };
+  if (whole < 60) return std::to_string(whole) + "s";
+  if (whole < 3600) return two(whole / 60, "m", whole % 60, "s");
+  if (whole < 86400) return two(whole / 3600, "h", whole % 3600 / 60, "m");
+  return two(whole / 86400, "d", whole % 86400 / 3600, "h");
+}
+
+namespace {
+
+Duration since(const std::string& rfc3339) {
+  const auto when = parse_time(rfc3339);
+  return when ? wall_clock() - *when : Duration{};
+}
+
+Cell state_cell(const Json& job) {
+  const std::string word = state_word(job);
+  return {word, state_color(word)};
+}
+
+// Why it waits, or what went wrong.
+Cell reason_cell(const Json& job) {
+  const std::string reason = job.text("reason");
+  if (!reason.empty()) return {reason, reason == "infeasible" ? Color::bad : Color::faint};
+  const std::string message = job.text("message");
+  return {message == job.text("outcome") ? "" : message, Color::faint};
+}
+
+std::string show_labels(const Json& job) {
+  std::string out;
+  for (const auto& [key, value] : job["labels"].members()) {
+    out += (out.empty() ? "" : ",") + key + "=" + value.text();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string show_cpus(const Json& job) { return job.text("cpus"); }
+
+std::string show_memory(const Json& bytes) {
+  return bytes.is_null() ? "" : format_bytes(bytes.integer());
+}
+
+std::string show_devices(const Json& job) {
+  std::string out;
+  for (const Json& device : job["devices"].items()) out += (out.empty() ? "" : ",") + device.text();
+  return out;
+}
+
+std::string show_job_time(const Json& job) {
+  if (job.text("state") == "ended") return show_age(job.text("ended"));
+  const bool started = job.has("started");
+  return show_span(since(job.text(started ? "started" : "submitted")));
+}
+
+std::string show_progress(const Json& job) {
+  const Json tasks = job["tasks"];
+  if (!tasks.is_object()) return {};
+  const std::int64_t total = tasks["total"].integer();
+  const std::int64_t over = total - tasks["waiting"].integer() - tasks["active"].integer();
+  const std::int64_t failed =
+      tasks["failed"].integer() + tasks["timed_out"].integer() + tasks["lost"].integer();
+  return std::to_string(over) + "/" + std::to_string(total) +
+         (failed > 0 ? " (" + std::to_string(failed) + " failed)" : "");
+}
+
+View job_list_view() {
+  const auto cell = [](std::string (*show)(const Json&)) {
+    return [show](const Json& job) { return Cell{show(job)}; };
+  };
+  return {.columns = {{{.title = "ID", .align = Align::right},
+                       [](const Json& job) { return Cell{job.text("id"), Color::strong}; }},
+                      {{.title = "NAME", .least = 8}, cell_text("name")},
+                      {{.title = "NAMESPACE", .least = 6, .drop_rank = 4}, cell_text("namespace")},
+                      {{.title = "USER", .least = 4, .drop_rank = 5}, cell_text("user")},
+                      {{.title = "STATE"}, state_cell},
+                      {{.title = "REASON", .least = 8, .drop_rank = 1}, reason_cell},
+                      {{.title = "TASKS", .drop_rank = 2}, cell(show_progress)},
+                      {{.title = "TIME", .align = Align::right}, cell(show_job_time)},
+                      {{.title = "CPUS", .align = Align::right, .drop_rank = 6}, cell(show_cpus)},
+                      {{.title = "MEM", .align = Align::right, .drop_rank = 7},
+                       [](const Json& job) { return Cell{show_memory(job["memory_bytes"])}; }},
+                      {{.title = "DEVICES", .least = 6, .drop_rank = 3}, cell(show_devices)},
+                      {{.title = "PRIORITY", .align = Align::right}, cell_text("priority"), true},
+                      {{.title = "SITE"}, cell_text("site"), true},
+                      {{.title = "NODE"}, cell_text("node"), true},
+                      {{.title = "SUBMITTED"},
+                       [](const Json& job) { return Cell{show_local_time(job.text("submitted"))}; },
+                       true},
+                      {{.title = "STARTED"},
+                       [](const Json& job) { return Cell{show_local_time(job.text("started"))}; },
+                       true},
+                      {{.title = "ENDED"},
+                       [](const Json& job) { return Cell{show_local_time(job.text("ended"))}; },
+                       true},
+                      {{.title = "LABELS"}, cell(show_labels), true}},
+          .name_key = "id"};
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,30 @@
+// How jobs look in tables and sentences; shared by ps, top, show and wait.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "cli/json.h"
+#include "cli/output.h"
+
+namespace atl::cli {
+
+// The outcome of a job that has ended, else its state.
+std::string state_word(const Json& job);
+Color state_color(const std::string& word);
+
+View job_list_view();
+
+// "2", "0.5"; "1Gi"; "gpu:a100:1".
+std::string show_cpus(const Json& job);
+std::string show_memory(const Json& bytes);
+std::string show_devices(const Json& job);
+
+// How long it has run or waited; when it ended.
+std::string show_job_time(const Json& job);
+std::string show_span(Duration span);  // whole seconds and up: "4m10s", "3h12m", "2d4h"
+
+// "7/1000" of an array, empty otherwise.
+std::string show_progress(const Json& job);
+
+}  // namespace atl::cli

@@ -1,0 +1,215 @@
+// ns: namespaces, their members and quotas.
+#include <ostream>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/platform.h"
+#include "cli/verbs.h"
+#include "spec/json_writer.h"
+
+namespace atl::cli {
+namespace {
+
+std::string path_of(const std::string& name) { return "/namespaces/" + encode(name); }
+
+struct NsFlags {
+  std::string name;
+  std::string admin;
+  bool yes = false;
+};
+
+struct QuotaFlags {
+  std::string name;
+  std::string cpus, memory, running, queued;
+  std::vector<std::string> devices;
+};
+
+struct MemberFlags {
+  std::string ns;
+  std::string user;
+  std::string role = "member";
+  bool remove = false;
+};
+
+// "3/64", or what is in use when there is no limit.
+std::string of_limit(const Json& ns, const char* key, bool bytes) {
+  const Json used = ns["in_use"][key];
+  const Json limit = ns["quota"][key];
+  const auto text = [bytes](const Json& value) {
+    return bytes ? format_bytes(value.integer()) : value.text();
+  };
+  if (limit.is_null()) return used.is_null() ? "" : text(used);
+  return (used.is_null() ? "0" : text(used)) + " of " + text(limit);
+}
+
+std::string shown_members(const Json& ns) {
+  std::string out;
+  for (const auto& [user, role] : ns["members"].members())
+    out += (out.empty() ? "" : ", ") + user + " (" + role.text() + ")";
+  return out;
+}
+
+std::string shown_devices(const Json& of) {
+  std::string out;
+  for (const auto& [kind, count] : of["devices"].members())
+    out += (out.empty() ? "" : ", ") + kind + ":" + count.text();
+  return out;
+}
+
+View ns_view() {
+  const auto limit = [](const char* key, bool bytes) {
+    return [key, bytes](const Json& ns) { return Cell{of_limit(ns, key, bytes)}; };
+  };
+  return {.columns = {{{.title = "NAME", .least = 8}, cell_text("name")},
+                      {{.title = "JOBS", .align = Align::right}, limit("queued", false)},
+                      {{.title = "CPUS", .align = Align::right}, limit("cpus", false)},
+                      {{.title = "MEM", .align = Align::right}, limit("memory", true)},
+                      {{.title = "RUNNING", .align = Align::right}, limit("running", false)},
+                      {{.title = "DEVICES", .least = 8},
+                       [](const Json& ns) { return Cell{shown_devices(ns["in_use"])}; }},
+                      {{.title = "MEMBERS", .least = 12},
+                       [](const Json& ns) { return Cell{shown_members(ns)}; }}}};
+}
+
+Result<int> show(Session& session, const NsFlags& flags) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  const auto ns = (*api)->get(path_of(flags.name));
+  if (!ns) return tl::unexpected(ns.error());
+  print_one(session, *ns, "name", [&] {
+    Card card(session.terminal.color);
+    card.line("namespace", ns->text("name"), Color::strong).line("members", shown_members(*ns));
+    card.line("cpus", of_limit(*ns, "cpus", false));
+    card.line("memory", of_limit(*ns, "memory", true))
+        .line("running tasks", of_limit(*ns, "running", false));
+    card.line("jobs not ended", of_limit(*ns, "queued", false));
+    card.line("devices in use", shown_devices((*ns)["in_use"]))
+        .line("device quota", shown_devices((*ns)["quota"]));
+    return card.str();
+  });
+  return kExitOk;
+}
+
+Result<int> create(Session& session, const NsFlags& flags) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member("name", flags.name);
+  if (!flags.admin.empty()) json.member("admin", flags.admin);
+  json.end_object();
+  return do_and_say(session, "POST", "/namespaces", body, flags.name,
+                    "created namespace " + flags.name);
+}
+
+Result<int> remove(Session& session, const NsFlags& flags) {
+  if (!flags.yes) {
+    const auto sure = session.confirm("Delete namespace " + flags.name + "?");
+    if (!sure) return tl::unexpected(sure.error());
+    if (!*sure) return kExitFailure;
+  }
+  return do_and_say(session, "DELETE", path_of(flags.name), "", flags.name,
+                    "deleted namespace " + flags.name);
+}
+
+Result<int> set_quota(Session& session, const QuotaFlags& flags) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object();
+  if (!flags.cpus.empty()) json.member("cpus", flags.cpus);
+  if (!flags.memory.empty()) json.member("memory", flags.memory);
+  if (!flags.devices.empty()) json.key("devices").begin_object();
+  for (const std::string& device : flags.devices) {
+    const std::size_t equals = device.find('=');
+    const auto count =
+        equals == std::string::npos ? std::nullopt : parse_int(device.substr(equals + 1));
+    if (!count)
+      return fail(ErrorCode::invalid,
+                  quote(device) + " is not a device quota: write gpu=8 or gpu:a100=4");
+    json.member(device.substr(0, equals), *count);
+  }
+  if (!flags.devices.empty()) json.end_object();
+  for (const auto& [key, text] :
+       {std::pair("running", flags.running), std::pair("queued", flags.queued)}) {
+    if (text.empty()) continue;
+    const auto count = parse_int(text);
+    if (!count)
+      return fail(ErrorCode::invalid, std::string("--") + key + " must be a whole number");
+    json.member(key, *count);
+  }
+  json.end_object();
+  return do_and_say(
+      session, "PUT", path_of(flags.name) + "/quota", body, flags.name,
+      body == "{}" ? flags.name + " has no limits" : "set the quota of " + flags.name);
+}
+
+Result<int> set_member(Session& session, const MemberFlags& flags) {
+  const std::string path = path_of(flags.ns) + "/members/" + encode(flags.user);
+  if (flags.remove) {
+    return do_and_say(session, "DELETE", path, "", flags.user,
+                      flags.user + " is no longer a member of " + flags.ns);
+  }
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member("role", flags.role).end_object();
+  return do_and_say(session, "PUT", path, body, flags.user,
+                    flags.user + " is " + flags.role + " of " + flags.ns);
+}
+
+void add_quota_verb(Verbs& verbs, CLI::App* noun) {
+  auto flags = std::make_shared<QuotaFlags>();
+  CLI::App* verb = verbs.add(noun, "quota",
+                             "Set the hard limits of a namespace; what is left out does not limit",
+                             "atoll ns quota vision --cpus 64 --mem 256Gi --device gpu=8\n"
+                             "atoll ns quota vision            no limits",
+                             [flags](Session& session) { return set_quota(session, *flags); });
+  verb->add_option("NAME", flags->name, "The namespace")->required();
+  verb->add_option("--cpus", flags->cpus, "Cores in use at once")->type_name("N");
+  verb->add_option("--mem", flags->memory, "Memory in use at once")->type_name("SIZE");
+  verb->add_option("--device", flags->devices, "Devices in use at once, by kind or kind:model")
+      ->allow_extra_args(false)
+      ->type_name("KIND=N");
+  verb->add_option("--running", flags->running, "Tasks running at once")->type_name("N");
+  verb->add_option("--queued", flags->queued, "Jobs that have not ended")->type_name("N");
+}
+
+void add_member_verb(Verbs& verbs, CLI::App* noun) {
+  auto flags = std::make_shared<MemberFlags>();
+  CLI::App* verb =
+      verbs.add(noun, "member", "Add a member, change a role, or remove somebody",
+                "atoll ns member vision ada --role admin\natoll ns member vision ada --remove",
+                [flags](Session& session) { return set_member(session, *flags); });
+  verb->add_option("NAME", flags->ns, "The namespace")->required();
+  verb->add_option("USER", flags->user, "The user")->required();
+  verb->add_option("--role", flags->role, "viewer, member or admin (member)")->type_name("ROLE");
+  verb->add_flag("--remove", flags->remove, "Remove them");
+}
+
+}  // namespace
+
+void add_ns_verbs(Verbs& verbs) {
+  CLI::App* noun = verbs.add_noun("ns", "Namespaces: list, show, create, delete, quota, member");
+  verbs.add(noun, "list", "List your namespaces", "atoll ns list",
+            [](Session& session) { return show_list(session, "/namespaces", ns_view()); });
+  const auto add = [&](const char* name, const char* sentence, const char* example,
+                       Result<int> (*run)(Session&, const NsFlags&),
+                       const std::shared_ptr<NsFlags>& flags) {
+    CLI::App* verb = verbs.add(noun, name, sentence, example,
+                               [flags, run](Session& session) { return run(session, *flags); });
+    verb->add_option("NAME", flags->name, "The namespace")->required();
+    return verb;
+  };
+  add("show", "Show a namespace: members, use, quota", "atoll ns show vision", show,
+      std::make_shared<NsFlags>());
+  auto made = std::make_shared<NsFlags>();
+  add("create", "Create a namespace", "atoll ns create vision --admin ada", create, made)
+      ->add_option("--admin", made->admin, "Who becomes its administrator (you)")
+      ->type_name("USER");
+  auto gone = std::make_shared<NsFlags>();
+  add("delete", "Delete a namespace that has no jobs left", "atoll ns delete vision", remove, gone)
+      ->add_flag("-y,--yes", gone->yes, "Do not ask");
+  add_quota_verb(verbs, noun);
+  add_member_verb(verbs, noun);
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,140 @@
+#include "cli/output.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+
+namespace atl::cli {
+namespace {
+
+std::string json_list(const std::vector<Json>& items) {
+  std::string joined = "[";
+  for (const Json& item : items) joined += (joined.size() > 1 ? "," : "") + item.compact();
+  const auto list = Json::parse(joined + "]");
+  return list ? list->pretty() : "[]\n";
+}
+
+std::string yaml_list(const std::vector<Json>& items) {
+  std::string joined = "[";
+  for (const Json& item : items) joined += (joined.size() > 1 ? "," : "") + item.compact();
+  const auto list = Json::parse(joined + "]");
+  return list ? list->yaml() : "[]\n";
+}
+
+std::string names(const View& view, const std::vector<Json>& items) {
+  std::string out;
+  for (const Json& item : items) out += printable(item.text(view.name_key)) + "\n";
+  return out;
+}
+
+std::string table(const View& view, const std::vector<Json>& items, const Globals& globals,
+                  const Terminal& terminal) {
+  const bool wide = globals.format == Format::wide;
+  std::vector<Column> columns;
+  std::vector<Row> rows(items.size());
+  for (const ViewColumn& column : view.columns) {
+    if (column.wide && !wide) continue;
+    columns.push_back(column.column);
+    for (std::size_t i = 0; i < items.size(); ++i) rows[i].push_back(column.cell(items[i]));
+  }
+  const TableStyle style{
+      .width = wide ? 0 : terminal.width, .headers = !globals.no_headers, .color = terminal.color};
+  return render_table(std::move(columns), std::move(rows), style, view.drop_empty && !wide);
+}
+
+}  // namespace
+
+std::string format_list(const View& view, const std::vector<Json>& items, const Globals& globals,
+                        const Terminal& terminal) {
+  if (globals.quiet) return names(view, items);
+  switch (globals.format) {
+    case Format::name:
+      return names(view, items);
+    case Format::json:
+      return json_list(items);
+    case Format::yaml:
+      return yaml_list(items);
+    case Format::jsonl: {
+      std::string out;
+      for (const Json& item : items) out += item.compact() + "\n";
+      return out;
+    }
+    default:
+      return table(view, items, globals, terminal);
+  }
+}
+
+void print_list(Session& session, const View& view, const std::vector<Json>& items) {
+  session.out << format_list(view, items, session.globals, session.terminal) << std::flush;
+}
+
+void print_one(Session& session, const Json& thing, const char* name_key,
+               const std::function<std::string()>& card) {
+  if (session.names_only()) {
+    session.out << printable(thing.text(name_key)) << "\n";
+  } else if (session.globals.format == Format::json) {
+    session.out << thing.pretty();
+  } else if (session.globals.format == Format::jsonl) {
+    session.out << thing.compact() << "\n";
+  } else if (session.globals.format == Format::yaml) {
+    session.out << thing.yaml();
+  } else {
+    session.out << card();
+  }
+  session.out << std::flush;
+}
+
+Card& Card::line(std::string key, std::string value, Color color) {
+  if (!value.empty()) lines_.push_back({std::move(key), std::move(value), color});
+  return *this;
+}
+
+std::string Card::str() const {
+  int width = 0;
+  for (const Line& line : lines_) width = std::max(width, display_width(line.key));
+  std::string out;
+  for (const Line& line : lines_) {
+    out += paint(pad(line.key, width, Align::left), Color::faint, color_) + "  " +
+           paint(printable(line.value), line.color, color_) + "\n";
+  }
+  return out;
+}
+
+std::function<Cell(const Json&)> cell_text(const char* key) {
+  return [key](const Json& item) { return Cell{item.text(key)}; };
+}
+
+std::function<Cell(const Json&)> cell_time(const char* key) {
+  return [key](const Json& item) { return Cell{show_age(item.text(key))}; };
+}
+
+Time wall_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return {now.tv_sec * 1'000'000 + now.tv_nsec / 1000};
+}
+
+std::string show_age(const std::string& rfc3339) {
+  const auto when = parse_time(rfc3339);
+  if (!when || rfc3339.empty()) return {};
+  const std::int64_t age = std::max<std::int64_t>(0, (wall_clock() - *when).us / 1'000'000);
+  // One unit is all that anybody reads of an age.
+  if (age < 60) return std::to_string(age) + "s ago";
+  if (age < 3600) return std::to_string(age / 60) + "m ago";
+  if (age < 86400) return std::to_string(age / 3600) + "h ago";
+  if (age < 7 * 86400) return std::to_string(age / 86400) + "d ago";
+  return show_local_time(rfc3339).substr(0, 10);
+}
+
+std::string show_local_time(const std::string& rfc3339) {
+  const auto when = parse_time(rfc3339);
+  if (!when || rfc3339.empty()) return rfc3339;
+  const std::time_t whole = when->us / 1'000'000;
+  std::tm parts{};
+  ::localtime_r(&whole, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,21 @@
+// The pattern of the verbs that manage the platform (ns, user, token, site): a request, then a list
+// or a sentence.
+#pragma once
+
+#include <string>
+
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace atl::cli {
+
+// GET `path` and print the list in the answer.
+[[nodiscard]] Result<int> show_list(Session& session, const std::string& path, const View& view);
+
+// Sends, then prints the answer as JSON when that is wanted, the name when quiet, else the
+// sentence.
+[[nodiscard]] Result<int> do_and_say(Session& session, const std::string& method,
+                                     const std::string& path, std::string body,
+                                     const std::string& name, const std::string& sentence);
+
+}  // namespace atl::cli

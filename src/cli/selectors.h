@@ -1,0 +1,33 @@
+// How jobs are named on the command line: 12, 12[7], last, all.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/session.h"
+
+namespace atl::cli {
+
+struct Wanted {
+  enum class Kind { one, last, all };
+  Kind kind = Kind::one;
+  std::string id;  // of `one`, as the API takes it
+};
+
+// `invalid` says how it is written.
+[[nodiscard]] Result<Wanted> parse_wanted(std::string_view word);
+
+// The path of a job in the API, without its root: "/jobs/12%5B7%5D".
+std::string job_path(const std::string& id);
+
+// One job; `last` is the newest one of who asks.
+[[nodiscard]] Result<std::string> one_job(Session& session, const std::string& word);
+
+// Several; `all` are those of who asks that have not ended. Each once, in the order named.
+[[nodiscard]] Result<std::vector<std::string>> many_jobs(Session& session,
+                                                         const std::vector<std::string>& words);
+
+bool names_all(const std::vector<std::string>& words);
+
+}  // namespace atl::cli

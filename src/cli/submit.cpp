@@ -1,0 +1,145 @@
+#include "cli/submit.h"
+
+#include <iostream>
+
+#include "cli/display.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "cli/waiting.h"
+
+namespace atl::cli {
+namespace {
+
+struct SubmitFlags {
+  JobFlags job;
+  bool dry_run = false;
+  bool wait = false;
+};
+
+// The namespace that a command means when it names none: the context's, else the first of the
+// user's.
+Result<std::string> default_namespace(Session& session) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  if (!(*api)->target().ns.empty()) return (*api)->target().ns;
+  const auto who = (*api)->get("/whoami");
+  if (!who) return tl::unexpected(who.error());
+  // One where they may submit, `default` before others.
+  std::string first;
+  for (const auto& [name, role] : (*who)["namespaces"].members()) {
+    if (name == "default" && role.text() != "viewer") return name;
+    if (first.empty() && role.text() != "viewer") first = name;
+  }
+  return first;
+}
+
+Result<int> submit(Session& session, const SubmitFlags& flags) {
+  auto job = prepare_job(session, flags.job);
+  if (!job) return tl::unexpected(job.error());
+  if (flags.dry_run) {
+    print_spec(session, *job);
+    return kExitOk;
+  }
+  const auto id = submit_job(session, *job, flags.job.key);
+  if (!id) return tl::unexpected(id.error());
+  session.out << printable(*id) << "\n" << std::flush;
+  if (!flags.wait) return kExitOk;
+  auto api = session.api();
+  const auto ended = wait_for_end(**api, *id, {}, [](const Json&) { return true; });
+  if (!ended) return tl::unexpected(ended.error());
+  return job_exit_code(**ended);
+}
+
+Result<int> run(Session& session, const SubmitFlags& flags) {
+  auto job = prepare_job(session, flags.job);
+  if (job && flags.dry_run) {
+    print_spec(session, *job);
+    return kExitOk;
+  }
+  const auto id = job ? submit_job(session, *job, flags.job.key)
+                      : Result<std::string>(tl::unexpected(job.error()));
+  if (!id) {
+    // Told apart from whatever the job itself could return.
+    session.say("atoll: " + id.error().message);
+    return launcher_exit_code(id.error());
+  }
+  return follow_to_end(session, *id, job->array.has_value());
+}
+
+}  // namespace
+
+Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags) {
+  auto draft = draft_job(flags, real_surroundings());
+  if (!draft) return tl::unexpected(draft.error());
+  for (const spec::Warning& warning : draft->warnings) {
+    session.warn(draft->script_name + ":" + std::to_string(warning.line) + ": " + warning.message);
+  }
+  return std::move(draft->spec);
+}
+
+Result<std::string> submit_job(Session& session, const spec::JobSpec& job, const std::string& key) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  spec::JobSpec named = job;
+  if (!named.ns) {
+    auto ns = default_namespace(session);
+    if (!ns) return tl::unexpected(ns.error());
+    if (!ns->empty()) named.ns = std::move(*ns);
+  }
+  http::Call call{.method = "POST", .target = "/jobs"};
+  call.headers.set("Content-Type", "application/json");
+  if (!key.empty()) call.headers.set("Idempotency-Key", key);
+  call.body = spec::to_json(named);
+  const auto response = (*api)->send(std::move(call));
+  if (!response) return tl::unexpected(response.error());
+  const auto answer = Json::parse(response->body);
+  if (!answer) return tl::unexpected(answer.error());
+  if ((*answer)["repeated"].truth())
+    session.say("this key was used before: it is the same job, not a new one");
+  return answer->text("id");
+}
+
+void print_spec(Session& session, const spec::JobSpec& job) {
+  const auto json = Json::parse(spec::to_json(job));
+  if (!json) return;
+  // A table of a request says nothing; YAML is what people read.
+  session.out << (session.globals.format == Format::json    ? json->pretty()
+                  : session.globals.format == Format::jsonl ? json->compact() + "\n"
+                                                            : json->yaml());
+}
+
+namespace {
+
+CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const char* examples,
+                  Result<int> (*action)(Session&, const SubmitFlags&)) {
+  auto flags = std::make_shared<SubmitFlags>();
+  CLI::App* verb = verbs.add(nullptr, name, sentence, examples,
+                             [flags, action](Session& session) { return action(session, *flags); });
+  add_job_flags(verb, flags->job);
+  verb->add_flag("--dry-run", flags->dry_run, "Show the job as it would be sent, and send nothing");
+  if (std::string_view(name) == "submit") {
+    verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");
+  }
+  verbs.set_tail(verb, {.before = 0, .words = &flags->job.words, .marked = &flags->job.is_command},
+                 "(SCRIPT [ARGS…] | -- COMMAND…)");
+  return verb;
+}
+
+}  // namespace
+
+void add_submit_verbs(Verbs& verbs) {
+  add_one(verbs, "submit", "Queue a script or a command, and print its id",
+          "atoll submit train.sh\n"
+          "atoll submit --cpus 4 --mem 8Gi --gpus a100:1 --time 2h -- python3 train.py --epochs 3\n"
+          "atoll submit --array 1-1000%50 -- ./simulate.sh\n"
+          "atoll submit --after 12 --label model=unet report.sh",
+          submit);
+  add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
+          "atoll run -- python3 train.py\n"
+          "atoll run --mem 4Gi --time 10m train.sh\n"
+          "Ctrl-C detaches and leaves it running; twice cancels it.",
+          run);
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,26 @@
+// Submitting one job, as `submit` and `run` both do.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/job_flags.h"
+#include "cli/session.h"
+
+namespace atl::cli {
+
+// The job that flags, script and surroundings describe, with the namespace that is meant when none
+// is said; warnings about the script go to the person.
+[[nodiscard]] Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags);
+
+// Its id, once the server has it for good.
+[[nodiscard]] Result<std::string> submit_job(Session& session, const spec::JobSpec& job,
+                                             const std::string& key);
+
+// The job as the server would take it.
+void print_spec(Session& session, const spec::JobSpec& job);
+
+// `run`: follows what was submitted and returns how it ended.
+[[nodiscard]] Result<int> follow_to_end(Session& session, const std::string& id, bool array);
+
+}  // namespace atl::cli

@@ -1,0 +1,192 @@
+// up and down: the server on this machine.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <thread>
+
+#include "cli/display.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/verbs.h"
+
+namespace atl::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kShowProgressAfter{2'000};
+constexpr milliseconds kStopPatience{60'000};
+constexpr std::size_t kLogLines = 20;
+
+struct UpFlags {
+  bool foreground = false;
+  std::string config;
+  std::string listen;
+  int timeout_s = 120;  // replaying a long journal takes seconds
+};
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
+// The API of the server on the home's own socket, whatever context is current.
+Result<Api> local_api(const std::string& home) {
+  Target target;
+  target.home = home;
+  target.url = "unix:" + home + "/atoll.sock";
+  target.local = true;
+  return Api::open(target);
+}
+
+// Whether a server answers there, and what keeps it from taking work, if anything does.
+struct Answer {
+  bool up = false;
+  std::string trouble;
+};
+
+Answer ask(const std::string& home) {
+  auto api = local_api(home);
+  if (!api) return {};
+  const auto ready =
+      api->send({.method = "GET", .target = "//readyz", .timeout = milliseconds(2'000)});
+  if (ready) return {true, ""};
+  const bool answers =
+      api->send({.method = "GET", .target = "//healthz", .timeout = milliseconds(2'000)})
+          .has_value();
+  return {answers, answers ? ready.error().message : ""};
+}
+
+// Its socket, and the address that the server leaves behind its pid when it also listens on TCP.
+std::string where_it_listens(const std::string& home) {
+  std::ifstream file(home + "/server.pid");
+  std::string pid;
+  std::string url;
+  std::getline(file, pid);
+  std::getline(file, url);
+  return home + "/atoll.sock" + (url.empty() ? "" : " and " + url);
+}
+
+std::vector<std::string> server_args(const UpOptions& options) {
+  std::vector<std::string> args{"atoll", "up", "--foreground", "--home", options.home};
+  if (!options.config.empty()) args.insert(args.end(), {"--config", options.config});
+  if (!options.listen.empty()) args.insert(args.end(), {"--listen", options.listen});
+  return args;
+}
+
+// The server's own exit code, after the end of its log.
+int tell_death(Session& session, const std::string& log, off_t from, int status) {
+  const std::string end = log_end(log, from, kLogLines);
+  session.say(
+      "atoll: the server ended before it was ready" +
+      (end.empty() ? "; its log, " + log + ", says nothing" : "; the end of " + log + ":\n" + end));
+  return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : kExitFailure;
+}
+
+Result<int> wait_until_ready(Session& session, const UpOptions& options, const Spawned& server,
+                             int timeout_s) {
+  const std::string log = options.home + "/server.log";
+  StatusLine status(session.terminal);
+  const auto begun = Clock::now();
+  while (!ask(options.home).up) {
+    const auto passed = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
+    int how = 0;
+    if (has_ended(server.pid, how)) {
+      status.clear();
+      return tell_death(session, log, server.log_start, how);
+    }
+    if (passed > std::chrono::seconds(timeout_s)) {
+      status.clear();
+      session.say("the server (process " + std::to_string(server.pid) + ") is not ready after " +
+                  std::to_string(timeout_s) + " s and goes on trying; its log is " + log);
+      return kExitTimeout;
+    }
+    if (passed > kShowProgressAfter) {
+      status.show("starting the server … " + std::to_string(passed.count() / 1000) +
+                  " s (log: " + log + ")");
+    }
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  return kExitOk;
+}
+
+void greet(Session& session, const std::string& state, const std::string& home) {
+  session.out << paint("●", Color::good, session.terminal.color) << " " << state << " (process "
+              << server_pid(home) << "), listening on " << printable(where_it_listens(home))
+              << "\n";
+  if (const std::string trouble = ask(home).trouble; !trouble.empty()) session.warn(trouble);
+}
+
+Result<int> up(Session& session, const UpFlags& flags) {
+  const auto target = session.target();
+  if (!target) return tl::unexpected(target.error());
+  const UpOptions options{target->home, absolute(flags.config), flags.listen};
+  if (flags.foreground) {
+    if (!session.hooks.serve) return fail(ErrorCode::internal, "this program has no server in it");
+    return session.hooks.serve(options);
+  }
+  if (ask(options.home).up) {
+    greet(session, "already running", options.home);
+    return kExitOk;
+  }
+  std::error_code error;
+  if (std::filesystem::create_directories(options.home, error)) {
+    // Payloads and tokens are nobody else's business.
+    std::filesystem::permissions(options.home, std::filesystem::perms::owner_all, error);
+  }
+  if (error) {
+    return fail(ErrorCode::unavailable,
+                "cannot make the data directory " + options.home + ": " + error.message());
+  }
+  const auto server = spawn_detached(server_args(options), options.home + "/server.log");
+  if (!server) return tl::unexpected(server.error());
+  auto ready = wait_until_ready(session, options, *server, flags.timeout_s);
+  if (ready && *ready == kExitOk) greet(session, "running", options.home);
+  return ready;
+}
+
+Result<int> down(Session& session) {
+  const auto target = session.target();
+  if (!target) return tl::unexpected(target.error());
+  const pid_t pid = server_pid(target->home);
+  if (pid == 0) {
+    session.say("no server is running on " + target->home);
+    return kExitOk;
+  }
+  StatusLine status(session.terminal);
+  auto stopped = stop_server(target->home, pid, kStopPatience, [&](milliseconds passed) {
+    if (passed > kShowProgressAfter) {
+      status.show("stopping the server … " + std::to_string(passed.count() / 1000) + " s");
+    }
+  });
+  status.clear();
+  if (!stopped) return tl::unexpected(stopped.error());
+  session.out << "stopped; work that was running goes on, and `atoll up` finds it again\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_server_verbs(Verbs& verbs) {
+  auto flags = std::make_shared<UpFlags>();
+  CLI::App* verb = verbs.add(nullptr, "up", "Start the server on this machine",
+                             "atoll up\n"
+                             "atoll up --home /srv/atoll --listen 127.0.0.1:8080\n"
+                             "atoll up --foreground          under systemd",
+                             [flags](Session& session) { return up(session, *flags); });
+  verb->add_flag("--foreground", flags->foreground, "Stay in the foreground, as systemd expects");
+  verb->add_option("--config", flags->config, "Configuration file (HOME/atoll.yaml)")
+      ->type_name("FILE");
+  verb->add_option("--listen", flags->listen, "TCP address, overruling the configuration")
+      ->type_name("HOST:PORT");
+  verb->add_option("--timeout", flags->timeout_s, "Seconds to wait until it is ready (120)")
+      ->type_name("N");
+  verbs.add(nullptr, "down", "Stop the server; work that runs goes on", "atoll down", down);
+}
+
+}  // namespace atl::cli

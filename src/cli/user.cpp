@@ -1,0 +1,93 @@
+// user: who is known to the platform.
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/platform.h"
+#include "cli/verbs.h"
+#include "spec/json_writer.h"
+
+namespace atl::cli {
+namespace {
+
+struct UserFlags {
+  std::string name;
+  bool admin = false;
+  bool off = false;
+  std::int64_t uid = -1;
+};
+using Flags = std::shared_ptr<UserFlags>;
+
+std::string path_of(const std::string& name) { return "/users/" + encode(name); }
+
+std::string member(const char* key, bool value) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member(key, value).end_object();
+  return body;
+}
+
+Result<int> create(Session& session, const UserFlags& flags) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member("name", flags.name);
+  if (flags.admin) json.member("platform_admin", true);
+  if (flags.uid >= 0) json.member("uid", flags.uid);
+  json.end_object();
+  return do_and_say(session, "POST", "/users", body, flags.name, "created user " + flags.name);
+}
+
+Result<int> set_disabled(Session& session, const std::string& name, bool disabled) {
+  return do_and_say(session, "PATCH", path_of(name), member("disabled", disabled), name,
+                    name + (disabled ? " is shut out" : " is let in again"));
+}
+
+Result<int> set_admin(Session& session, const UserFlags& flags) {
+  return do_and_say(session, "PATCH", path_of(flags.name), member("platform_admin", !flags.off),
+                    flags.name,
+                    flags.name + (flags.off ? " is no longer a platform administrator"
+                                            : " is a platform administrator"));
+}
+
+View user_view() {
+  const auto yes = [](const char* key, const char* word) {
+    return [key, word](const Json& user) { return Cell{user[key].truth() ? word : ""}; };
+  };
+  return {.columns = {{{.title = "NAME", .least = 8}, cell_text("name")},
+                      {{.title = "ROLE"}, yes("platform_admin", "platform admin")},
+                      {{.title = "UID", .align = Align::right}, cell_text("uid")},
+                      {{.title = "STATUS"}, yes("disabled", "disabled")}}};
+}
+
+CLI::App* add(Verbs& verbs, CLI::App* noun, const char* name, const char* sentence,
+              const char* example, const Flags& flags,
+              Result<int> (*run)(Session&, const UserFlags&)) {
+  CLI::App* verb = verbs.add(noun, name, sentence, example,
+                             [flags, run](Session& session) { return run(session, *flags); });
+  verb->add_option("NAME", flags->name, "The user")->required();
+  return verb;
+}
+
+}  // namespace
+
+void add_user_verbs(Verbs& verbs) {
+  CLI::App* noun = verbs.add_noun("user", "Users: list, create, disable, enable, admin");
+  verbs.add(noun, "list", "List users", "atoll user list",
+            [](Session& session) { return show_list(session, "/users", user_view()); });
+  auto flags = std::make_shared<UserFlags>();
+  CLI::App* verb = add(verbs, noun, "create", "Create a user",
+                       "atoll user create ada --uid $(id -u ada)", flags, create);
+  verb->add_option("--uid", flags->uid, "The machine's account behind it, known on the socket")
+      ->type_name("UID");
+  verb->add_flag("--admin", flags->admin, "Make it a platform administrator");
+  add(verbs, noun, "disable", "Shut a user out", "atoll user disable ada",
+      std::make_shared<UserFlags>(),
+      [](Session& session, const UserFlags& f) { return set_disabled(session, f.name, true); });
+  add(verbs, noun, "enable", "Let a user in again", "atoll user enable ada",
+      std::make_shared<UserFlags>(),
+      [](Session& session, const UserFlags& f) { return set_disabled(session, f.name, false); });
+  auto admin = std::make_shared<UserFlags>();
+  add(verbs, noun, "admin", "Make a user a platform administrator, or no longer",
+      "atoll user admin ada --off", admin, set_admin)
+      ->add_flag("--off", admin->off, "Take it away");
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,170 @@
+#include "journal/archive_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/overloaded.h"
+#include "journal/rows.h"
+
+namespace atl::journal {
+namespace {
+
+constexpr size_t kKnownPayloads = 4096;  // of 40 bytes each
+
+std::string_view view(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
+}
+
+bool digest_less(const Blob* a, const Blob* b) { return a->digest < b->digest; }
+
+}  // namespace
+
+ArchiveWriter::ArchiveWriter(Database& database) : database_(database), known_(kKnownPayloads) {}
+
+void ArchiveWriter::forget() {
+  std::ranges::fill(known_, Known{});
+  next_blob_ = 0;
+}
+
+Result<void> ArchiveWriter::write(const Batch& batch, int64_t& ended) {
+  if (auto written = write_payloads(batch); !written) return written;
+  for (const core::Effect& effect : batch.archive) {
+    if (auto written = write_one(effect, ended); !written) return written;
+  }
+  return {};
+}
+
+ArchiveWriter::Known& ArchiveWriter::slot(const Digest& digest) {
+  uint64_t hash;
+  std::memcpy(&hash, digest.bytes.data(), sizeof hash);
+  return known_[hash % kKnownPayloads];
+}
+
+Result<void> ArchiveWriter::write_payloads(const Batch& batch) {
+  next_in_batch_ = 0;
+  sorted_.clear();
+  refs_blob_ = refs_ = 0;
+  for (const core::Event& event : batch.events) {
+    const auto* job = std::get_if<core::JobSubmitted>(&event.body);
+    // The digest of nothing: a job of a simulated site may have no payload.
+    if (!job || job->payload == Digest{}) continue;
+    if (auto named = name_payload(*job, batch); !named) return named;
+  }
+  return add_refs();
+}
+
+Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Batch& batch) {
+  Known& known = slot(job.payload);
+  if (known.id == 0 || known.digest != job.payload) {
+    const auto id = insert_blob(job.payload, batch);
+    if (!id) return tl::unexpected(id.error());
+    known = {.digest = job.payload, .id = *id};
+  }
+  if (known.id != refs_blob_) {
+    if (auto added = add_refs(); !added) return added;
+    refs_blob_ = known.id;
+  }
+  ++refs_;
+  Query query = database_.query("INSERT INTO payloads VALUES(?, ?)");
+  return database_.check(query.bind(static_cast<int64_t>(job.id.value)).bind(known.id).run());
+}
+
+Result<int64_t> ArchiveWriter::insert_blob(const Digest& digest, const Batch& batch) {
+  const Blob* blob = find_blob(digest, batch.blobs);
+  if (!blob) {
+    return fail(ErrorCode::internal,
+                "a batch names the payload " + to_hex(digest) + " without its bytes");
+  }
+  if (next_blob_ == 0) {
+    const auto last = database_.number("SELECT max(id) FROM blobs");
+    if (!last) return last;
+    next_blob_ = *last + 1;
+  }
+  Query query = database_.query("INSERT INTO blobs VALUES(?, 0, ?, ?)");
+  const int code = query.bind(next_blob_).blob(view(digest)).blob(blob->bytes).run();
+  if (auto inserted = database_.check(code); !inserted) return tl::unexpected(inserted.error());
+  return next_blob_++;
+}
+
+// Blobs mostly come in the order of the jobs that name them; when not, they are sorted once.
+const Blob* ArchiveWriter::find_blob(const Digest& digest, const std::vector<Blob>& blobs) {
+  if (next_in_batch_ < blobs.size() && blobs[next_in_batch_].digest == digest) {
+    return &blobs[next_in_batch_++];
+  }
+  if (sorted_.empty()) {
+    for (const Blob& blob : blobs) sorted_.push_back(&blob);
+    std::ranges::sort(sorted_, digest_less);
+  }
+  const Blob wanted{.digest = digest, .bytes = {}};
+  const auto found = std::ranges::lower_bound(sorted_, &wanted, digest_less);
+  return found != sorted_.end() && (*found)->digest == digest ? *found : nullptr;
+}
+
+Result<void> ArchiveWriter::add_refs() {
+  if (refs_ == 0) return {};
+  Query query = database_.query("UPDATE blobs SET refs = refs + ? WHERE id = ?");
+  const int code = query.bind(refs_).bind(refs_blob_).run();
+  refs_ = 0;
+  return database_.check(code);
+}
+
+Result<void> ArchiveWriter::write_one(const core::Effect& effect, int64_t& ended) {
+  return match(
+      effect,
+      [&](const core::ArchiveAttempt& e) {
+        encode_row(e, buffer_);
+        Query query = database_.query("INSERT INTO attempts VALUES(?, ?, ?, ?)");
+        query.bind(static_cast<int64_t>(e.attempt.job.value)).bind(e.attempt.index);
+        return database_.check(query.bind(e.attempt.attempt).blob(buffer_).run());
+      },
+      [&](const core::ArchiveJob& e) {
+        encode_row(e, buffer_);
+        ++ended;
+        Query query = database_.query("INSERT INTO ended_jobs VALUES(?, ?, ?, ?, ?, ?, ?)");
+        query.bind(static_cast<int64_t>(e.job.id.value))
+            .bind(e.job.ns.value)
+            .bind(e.job.user.value);
+        query.bind(static_cast<int64_t>(e.outcome)).bind(e.ended.us).text(e.job.name);
+        return database_.check(query.blob(buffer_).run());
+      },
+      [&](const core::UnarchiveJob& e) {
+        Query query = database_.query("DELETE FROM ended_jobs WHERE id = ?");
+        const int code = query.bind(static_cast<int64_t>(e.id.value)).run();
+        ended -= sqlite3_changes(database_.handle());
+        return database_.check(code);
+      },
+      [&](const core::RememberKey& e) {
+        Query query = database_.query("INSERT OR REPLACE INTO idempotency VALUES(?, ?, ?)");
+        query.bind(e.user.value).text(e.key).bind(static_cast<int64_t>(e.job.value));
+        return database_.check(query.run());
+      },
+      [&](const auto&) -> Result<void> {
+        return fail(ErrorCode::internal, "a batch archives an effect that is not for the journal");
+      });
+}
+
+Result<void> ArchiveWriter::release_payload(JobId job) {
+  int64_t blob = 0;
+  {
+    Query query = database_.query("DELETE FROM payloads WHERE job = ? RETURNING blob");
+    const int code = query.bind(static_cast<int64_t>(job.value)).step();
+    if (code == SQLITE_DONE) return {};
+    if (code != SQLITE_ROW) return tl::unexpected(database_.error());
+    blob = query.integer(0);
+    if (auto done = database_.check(query.step()); !done) return done;
+  }
+  Query release = database_.query("UPDATE blobs SET refs = refs - 1 WHERE id = ?");
+  if (auto done = database_.check(release.bind(blob).run()); !done) return done;
+  Query remove = database_.query("DELETE FROM blobs WHERE id = ? AND refs <= 0 RETURNING digest");
+  int code = remove.bind(blob).step();
+  if (code == SQLITE_ROW) {
+    Digest digest;
+    std::memcpy(digest.bytes.data(), remove.bytes(0).data(),
+                std::min(remove.bytes(0).size(), digest.bytes.size()));
+    if (slot(digest).id == blob) slot(digest) = {};
+    code = remove.step();
+  }
+  return database_.check(code);
+}
+
+}  // namespace atl::journal

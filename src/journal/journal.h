@@ -1,0 +1,119 @@
+// The durable record: events in, state out. One commit is atomic and durable before it returns; it
+// holds a batch of events together with the blobs they name and the history rows they cause.
+// docs/formats/journal.md specifies the bytes.
+//
+// Used from the runtime's thread only, except History, whose readers are many.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/effect.h"
+#include "core/event.h"
+#include "core/state.h"
+
+namespace atl::journal {
+
+struct Blob {
+  Digest digest;
+  std::string bytes;
+};
+
+struct Batch {
+  core::Events events;
+  std::vector<Blob>
+      blobs;  // every payload that a JobSubmitted in this batch names, each once or more
+  core::Effects archive;  // ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey only
+};
+
+// What loading found.
+struct Loaded {
+  core::State state;
+  uint64_t sequence = 0;  // of the last commit in it
+  uint64_t replayed = 0;  // commits applied on top of the snapshot
+  std::string warning;    // damage that was worked around, as sentences for the log
+};
+
+// A commit as the event stream shows it.
+struct Committed {
+  uint64_t sequence = 0;
+  core::Events events;
+};
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  // The state as of the last durable commit. Corruption is an error that says what was kept and
+  // where it stopped.
+  [[nodiscard]] virtual Result<Loaded> load() = 0;
+
+  // Makes the batch durable; returns its sequence number. On error nothing of it is durable:
+  // `unavailable` (disk full, I/O error) may pass, so the caller reloads and tries again later.
+  [[nodiscard]] virtual Result<uint64_t> commit(const Batch& batch) = 0;
+
+  // Whether a write would succeed now; asked while the server is read-only.
+  [[nodiscard]] virtual Result<void> trial_write() = 0;
+
+  // The payload that the job was submitted with. Asked by job, not by digest: payloads are stored
+  // in the order of jobs, because an index by digest would scatter every commit over the whole of
+  // history.
+  [[nodiscard]] virtual Result<std::string> payload(JobId job) = 0;
+
+  // Commits after `sequence`, at most `max`; not_found when they were compacted away (the reader
+  // must start anew).
+  [[nodiscard]] virtual Result<std::vector<Committed>> read(uint64_t sequence, size_t max) = 0;
+};
+
+// An ended job as history shows it. The Job is as it was when it ended.
+struct EndedJob {
+  core::Job job;
+  core::Terms terms;
+  core::Outcome outcome = core::Outcome::succeeded;
+  std::string message;
+  Time ended;
+};
+
+struct EndedAttempt {
+  AttemptId attempt;
+  bool array = false;
+  bool retried = false;
+  core::Outcome outcome = core::Outcome::succeeded;
+  core::Placement placement;
+  Time placed;
+  core::AttemptResult result;
+};
+
+struct EndedFilter {
+  std::optional<NamespaceId> ns;
+  std::vector<NamespaceId> visible;  // empty: all; else only these
+  std::optional<UserId> user;
+  std::optional<core::Outcome> outcome;
+  std::string name;     // substring, empty: any
+  core::Labels labels;  // all must match
+  Time ended_after;     // zero: any
+};
+
+// Ended things. Thread-safe: each call uses a read connection of its own pool.
+class History {
+ public:
+  virtual ~History() = default;
+  [[nodiscard]] virtual Result<EndedJob> job(JobId id) = 0;
+  // Newest id first, ids below `before` (zero: from the top), at most `max`.
+  [[nodiscard]] virtual Result<std::vector<EndedJob>> jobs(const EndedFilter& filter, JobId before,
+                                                           size_t max) = 0;
+  // Attempts of a job, live or ended, in order of index and attempt, after `after` (empty: from the
+  // first), at most `max`.
+  [[nodiscard]] virtual Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after,
+                                                                   size_t max) = 0;
+  [[nodiscard]] virtual Result<std::optional<JobId>> job_for_key(UserId user,
+                                                                 const std::string& key) = 0;
+  [[nodiscard]] virtual Result<std::string> payload(JobId job) = 0;
+  [[nodiscard]] virtual Result<uint64_t> count() = 0;
+};
+
+}  // namespace atl::journal

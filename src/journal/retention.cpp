@@ -1,0 +1,96 @@
+#include "journal/retention.h"
+
+namespace atl::journal {
+namespace {
+
+constexpr int kDropCommits = 200;        // per piece, and
+constexpr int64_t kDropBytes = 4 << 20;  // whichever is less: together a few milliseconds
+
+// The last sequence number of the next piece to drop, or zero when nothing is left.
+Result<int64_t> piece_end(Database& database, uint64_t covered) {
+  Query query =
+      database.query("SELECT seq, length(bytes) FROM journal WHERE seq <= ? ORDER BY seq LIMIT ?");
+  query.bind(static_cast<int64_t>(covered)).bind(kDropCommits);
+  int64_t end = 0;
+  int64_t bytes = 0;
+  int code;
+  while ((code = query.step()) == SQLITE_ROW && bytes < kDropBytes) {
+    end = query.integer(0);
+    bytes += query.integer(1);
+  }
+  if (code != SQLITE_ROW && code != SQLITE_DONE) return tl::unexpected(database.error());
+  return end;
+}
+
+// Deletes at most `rows` attempts of the job and takes them off `rows`; true when none is left.
+Result<bool> drop_attempts(Database& database, JobId job, size_t& rows) {
+  const auto id = static_cast<int64_t>(job.value);
+  int64_t last = -1;
+  int64_t found = 0;
+  {
+    Query query = database.query("SELECT idx FROM attempts WHERE job = ? ORDER BY idx LIMIT ?");
+    query.bind(id).bind(static_cast<int64_t>(rows));
+    for (; query.step() == SQLITE_ROW; ++found) last = query.integer(0);
+  }
+  Query remove = database.query("DELETE FROM attempts WHERE job = ? AND idx <= ?");
+  if (auto done = database.check(remove.bind(id).bind(last).run()); !done) {
+    return tl::unexpected(done.error());
+  }
+  const bool all = static_cast<size_t>(found) < rows;
+  rows -= static_cast<size_t>(found);
+  return all;
+}
+
+Result<void> drop_job(Database& database, ArchiveWriter& writer, JobId job) {
+  const auto id = static_cast<int64_t>(job.value);
+  Query keys = database.query("DELETE FROM idempotency WHERE job = ?");
+  if (auto done = database.check(keys.bind(id).run()); !done) return done;
+  if (auto done = writer.release_payload(job); !done) return done;
+  Query row = database.query("DELETE FROM ended_jobs WHERE id = ?");
+  return database.check(row.bind(id).run());
+}
+
+Result<std::vector<JobId>> ended_before(Database& database, Time time, size_t max) {
+  Query query =
+      database.query("SELECT id FROM ended_jobs WHERE ended_us < ? ORDER BY ended_us LIMIT ?");
+  query.bind(time.us).bind(static_cast<int64_t>(max));
+  std::vector<JobId> jobs;
+  int code;
+  while ((code = query.step()) == SQLITE_ROW) {
+    jobs.push_back({static_cast<uint64_t>(query.integer(0))});
+  }
+  if (code != SQLITE_DONE) return tl::unexpected(database.error());
+  return jobs;
+}
+
+}  // namespace
+
+Result<bool> drop_commits(Database& database, uint64_t covered) {
+  const auto end = piece_end(database, covered);
+  if (!end) return tl::unexpected(end.error());
+  if (*end == 0) return false;
+  Query query = database.query("DELETE FROM journal WHERE seq <= ?");
+  if (auto done = database.check(query.bind(*end).run()); !done)
+    return tl::unexpected(done.error());
+  return static_cast<uint64_t>(*end) < covered;
+}
+
+Result<std::vector<JobId>> drop_ended(Database& database, ArchiveWriter& writer, Time time,
+                                      size_t rows) {
+  const auto candidates = ended_before(database, time, rows);
+  if (!candidates) return candidates;
+  std::vector<JobId> gone;
+  for (const JobId job : *candidates) {
+    if (rows == 0) break;
+    const auto emptied = drop_attempts(database, job, rows);
+    if (!emptied) return tl::unexpected(emptied.error());
+    if (!*emptied) break;
+    if (auto dropped = drop_job(database, writer, job); !dropped)
+      return tl::unexpected(dropped.error());
+    gone.push_back(job);
+    --rows;
+  }
+  return gone;
+}
+
+}  // namespace atl::journal

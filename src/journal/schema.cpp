@@ -1,0 +1,113 @@
+#include "journal/schema.h"
+
+#include <random>
+
+namespace atl::journal {
+namespace {
+
+constexpr int64_t kApplicationId = 0x41544f4c;  // "ATOL", what file(1) shows
+
+// Format 1. Rows of one commit lie side by side: every key but those of `idempotency` grows with
+// time, so a commit touches few pages however long the history is.
+constexpr const char* kFormat1 = R"(
+PRAGMA application_id=1096044364;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE journal(seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE blobs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL, digest BLOB NOT NULL, bytes BLOB NOT NULL);
+CREATE TABLE payloads(job INTEGER PRIMARY KEY, blob INTEGER NOT NULL);
+CREATE TABLE ended_jobs(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, user INTEGER NOT NULL,
+                        outcome INTEGER NOT NULL, ended_us INTEGER NOT NULL, name TEXT NOT NULL,
+                        body BLOB NOT NULL);
+CREATE INDEX ended_by_ns ON ended_jobs(ns, id);
+CREATE INDEX ended_by_user ON ended_jobs(user, id);
+CREATE INDEX ended_by_time ON ended_jobs(ended_us);
+CREATE INDEX ended_badly ON ended_jobs(outcome, id) WHERE outcome <> 0;
+CREATE TABLE attempts(job INTEGER, idx INTEGER, attempt INTEGER, body BLOB NOT NULL,
+                      PRIMARY KEY(job, idx, attempt)) WITHOUT ROWID;
+CREATE TABLE idempotency(user INTEGER, key TEXT, job INTEGER NOT NULL, PRIMARY KEY(user, key)) WITHOUT ROWID;
+CREATE INDEX idempotency_by_job ON idempotency(job);
+INSERT INTO meta VALUES('format', 1), ('epoch', 1), ('trial', 0);
+)";
+
+std::string random_installation() {
+  std::random_device device;
+  const uint64_t value = (static_cast<uint64_t>(device()) << 32) | device();
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+// Zero for a file without tables.
+Result<int64_t> read_format(Database& database) {
+  const auto tables = database.number("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return tl::unexpected(tables.error());
+  if (*tables == 0) return 0;
+  const auto application = database.number("PRAGMA application_id");
+  if (!application) return tl::unexpected(application.error());
+  if (*application != kApplicationId) {
+    return tl::unexpected(
+        sqlite_error(SQLITE_NOTADB, sqlite3_db_filename(database.handle(), "main"), ""));
+  }
+  return database.number("SELECT value FROM meta WHERE key='format'");
+}
+
+tl::unexpected<Error> too_new(int64_t format) {
+  return fail(ErrorCode::invalid, "the data directory has format " + std::to_string(format) +
+                                      " and this program reads up to " + std::to_string(kFormat) +
+                                      "; use the newer Atoll that wrote it");
+}
+
+Result<void> create_format_1(Database& database) {
+  if (auto made = database.must(kFormat1); !made) return made;
+  const std::string installation = random_installation();
+  Query insert = database.query("INSERT INTO meta VALUES('installation', ?)");
+  return database.check(insert.text(installation).run());
+}
+
+// One case per older format, each falling through to the next.
+Result<void> migrate(Database& database, int64_t from) {
+  switch (from) {
+    case 0:
+      return create_format_1(database);
+    case kFormat:
+      return {};
+    default:
+      return too_new(from);
+  }
+}
+
+}  // namespace
+
+Result<void> prepare_schema(Database& database) {
+  // Only now is the file really read, so this is where a file of another kind is noticed.
+  const auto format = read_format(database);
+  if (!format) return tl::unexpected(format.error());
+  if (*format == kFormat) return {};
+  if (auto began = database.must("BEGIN IMMEDIATE"); !began) return began;
+  auto migrated = migrate(database, *format);
+  if (migrated) migrated = database.must("COMMIT");
+  if (!migrated) database.exec("ROLLBACK");
+  return migrated;
+}
+
+Result<void> check_schema(Database& database) {
+  const auto format = read_format(database);
+  if (!format) return tl::unexpected(format.error());
+  if (*format > kFormat) return too_new(*format);
+  if (*format < kFormat) {
+    return fail(ErrorCode::invalid, "the database has the older format " + std::to_string(*format) +
+                                        "; start `atoll up` once to bring it up to date");
+  }
+  return {};
+}
+
+Result<Identity> read_identity(Database& database) {
+  const auto epoch = database.number("SELECT value FROM meta WHERE key='epoch'");
+  if (!epoch) return tl::unexpected(epoch.error());
+  Query query = database.query("SELECT value FROM meta WHERE key='installation'");
+  if (query.step() != SQLITE_ROW) return tl::unexpected(database.error());
+  return Identity{.installation = std::string(query.bytes(0)),
+                  .epoch = static_cast<uint64_t>(*epoch)};
+}
+
+}  // namespace atl::journal

@@ -1,0 +1,46 @@
+// Ended things, read from the tables of atoll.db. Each call borrows a connection, so any thread may
+// ask.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "journal/journal.h"
+#include "journal/sqlite.h"
+
+namespace atl::journal {
+
+class SqliteHistory : public History {
+ public:
+  SqliteHistory(std::string path, const Database::Options& options,
+                const std::atomic<int64_t>& count)
+      : path_(std::move(path)), options_(options), count_(count) {}
+
+  Result<EndedJob> job(JobId id) override;
+  Result<std::vector<EndedJob>> jobs(const EndedFilter& filter, JobId before, size_t max) override;
+  Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after, size_t max) override;
+  Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
+  Result<std::string> payload(JobId job) override;
+  Result<uint64_t> count() override;
+
+ private:
+  // A connection on loan; it goes back to the idle ones.
+  class Loan;
+  [[nodiscard]] Result<Loan> borrow();
+  void give_back(std::unique_ptr<Database> database);
+
+  const std::string path_;
+  const Database::Options options_;
+  const std::atomic<int64_t>& count_;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Database>> idle_;
+};
+
+// On any connection.
+[[nodiscard]] Result<std::string> read_payload(Database& database, JobId job);
+
+}  // namespace atl::journal

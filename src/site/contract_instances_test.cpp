@@ -1,0 +1,31 @@
+#include "site/contract_test.h"
+#include "site/local/local_place.h"
+#include "site/simulated/simulated_driver.h"
+
+namespace atl::site {
+namespace {
+
+class SimulatedPlace : public ContractPlace {
+ public:
+  std::unique_ptr<SiteDriver> driver() override {
+    return std::make_unique<SimulatedDriver>(SimulatedOptions{});
+  }
+  core::Payload sleeping(int milliseconds) override {
+    return {.argv = {"x"}, .simulated_us = static_cast<uint64_t>(milliseconds) * 1000};
+  }
+  core::Payload exiting(int code) override { return {.argv = {"x"}, .simulated_exit = code}; }
+  core::Payload stubborn() override { return sleeping(60000); }
+  std::optional<core::Payload> talking() override { return std::nullopt; }
+  bool outlives_driver() override { return false; }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Sites, SiteContract,
+    testing::Values(ContractParam{"local", [] { return std::make_unique<LocalPlace>(); }},
+                    ContractParam{"local_rlimits",
+                                  [] { return std::make_unique<LocalPlace>(false); }},
+                    ContractParam{"simulated", [] { return std::make_unique<SimulatedPlace>(); }}),
+    [](const testing::TestParamInfo<ContractParam>& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace atl::site

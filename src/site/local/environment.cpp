@@ -1,0 +1,174 @@
+#include "site/local/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "site/local/files.h"
+#include "site/local/remains.h"
+
+namespace atl::site {
+namespace {
+
+constexpr const char* kRootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kUserPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
+
+using Environment = std::map<std::string, std::string>;
+
+void add_login(Environment& env, const Launch& launch) {
+  const Account& account = launch.account;
+  env["HOME"] = account.home.empty() ? "/" : account.home;
+  env["USER"] = env["LOGNAME"] = account.name;
+  env["SHELL"] = account.shell.empty() ? "/bin/sh" : account.shell;
+  env["PATH"] = account.uid == 0 ? kRootPath : kUserPath;
+  env["LANG"] = launch.lang.empty() ? "C.UTF-8" : launch.lang;
+}
+
+void add_task(Environment& env, const Launch& launch) {
+  env["ATOLL_JOB_ID"] = std::to_string(launch.attempt.job.value);
+  env["ATOLL_JOB_NAME"] = launch.name;
+  env["ATOLL_NAMESPACE"] = launch.ns;
+  env["ATOLL_ATTEMPT"] = std::to_string(launch.attempt.attempt);
+  env["ATOLL_JOB_DIR"] = launch.job_dir;
+  env["ATOLL_CHECKPOINT_DIR"] = checkpoint_directory(launch);
+  env["ATOLL_CHECKPOINT_NOTE"] = checkpoint_note(launch);
+  if (launch.array) env["ATOLL_ARRAY_INDEX"] = std::to_string(launch.attempt.index);
+  if (launch.resumed) env["ATOLL_RESUMED"] = "1";
+  env["OMP_NUM_THREADS"] = std::to_string(std::max<int64_t>(1, launch.cpu_milli / 1000));
+}
+
+// A task given no gpu must not find one: the empty list hides all from CUDA, and "void" and "none"
+// say the same to container runtimes and ROCm.
+void add_gpus(Environment& env, const Launch& launch) {
+  if (!launch.gpus_present) return;
+  const bool none = launch.gpus.empty();
+  env["CUDA_VISIBLE_DEVICES"] = launch.gpus;
+  env["NVIDIA_VISIBLE_DEVICES"] = none ? "void" : launch.gpus;
+  env["ROCR_VISIBLE_DEVICES"] = none ? "none" : launch.gpus;
+  env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+}
+
+void add_venv(Environment& env, const Launch& launch) {
+  if (launch.payload.venv.empty()) return;
+  env["VIRTUAL_ENV"] = launch.payload.venv;
+  env["PATH"] = launch.payload.venv + "/bin:" + env["PATH"];
+  env.erase("PYTHONHOME");
+}
+
+}  // namespace
+
+std::string checkpoint_directory(const Launch& launch) {
+  return launch.array ? launch.job_dir + "/" + std::to_string(launch.attempt.index)
+                      : launch.job_dir;
+}
+
+std::string checkpoint_note(const Launch& launch) {
+  return checkpoint_directory(launch) + "/checkpointed";
+}
+
+std::string script_path(const Launch& launch) { return launch.job_dir + "/script"; }
+
+std::vector<std::string> build_environment(const Launch& launch) {
+  Environment env;
+  add_login(env, launch);
+  add_task(env, launch);
+  add_gpus(env, launch);
+  for (const auto& [key, value] : launch.payload.env) env[key] = value;
+  env[kMarkerVariable] = launch.installation;
+  add_venv(env, launch);
+  std::vector<std::string> lines;
+  lines.reserve(env.size());
+  for (const auto& [key, value] : env) lines.push_back(key + "=" + value);
+  return lines;
+}
+
+std::string_view environment_value(const std::vector<std::string>& environment,
+                                   std::string_view key) {
+  for (const std::string& line : environment) {
+    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=') {
+      return std::string_view(line).substr(key.size() + 1);
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> build_command(const Launch& launch) {
+  if (launch.payload.script.empty()) return launch.payload.argv;
+  std::vector<std::string> command = {script_path(launch)};
+  command.insert(command.end(), launch.payload.args.begin(), launch.payload.args.end());
+  return command;
+}
+
+std::vector<std::string> executable_candidates(const std::string& name, std::string_view path) {
+  if (name.find('/') != std::string::npos) return {name};
+  std::vector<std::string> candidates;
+  if (name.empty()) return candidates;
+  for (const std::string_view entry : split(path, ':')) {
+    candidates.push_back(entry.empty() ? name : std::string(entry) + "/" + name);
+  }
+  return candidates;
+}
+
+std::vector<std::string> wrap_in_sandbox(const Launch& launch,
+                                         const std::vector<std::string>& command) {
+  std::vector<std::string> args = {"/usr/bin/bwrap", "--die-with-parent", "--unshare-pid",
+                                   "--unshare-ipc",  "--unshare-uts",     "--new-session"};
+  if (!launch.payload.network) args.push_back("--unshare-net");
+  const auto add = [&](std::initializer_list<std::string> more) { args.insert(args.end(), more); };
+  for (const char* path : {"/usr", "/etc", "/opt", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
+                           "/run/systemd/resolve"}) {
+    char target[512];
+    const ssize_t n = ::readlink(path, target, sizeof target);
+    if (n > 0)
+      add({"--symlink", std::string(target, static_cast<size_t>(n)), path});
+    else if (is_directory(path))
+      add({"--ro-bind", path, path});
+  }
+  add({"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp"});
+  if (launch.gpus_present && !launch.gpus.empty()) {
+    add({"--dev-bind-try", "/dev/nvidiactl", "/dev/nvidiactl", "--dev-bind-try", "/dev/nvidia-uvm",
+         "/dev/nvidia-uvm"});
+    for (const std::string_view index : split(launch.gpus, ',')) {
+      const std::string node = "/dev/nvidia" + std::string(index);
+      add({"--dev-bind-try", node, node});
+    }
+  }
+  if (!launch.payload.venv.empty()) add({"--ro-bind", launch.payload.venv, launch.payload.venv});
+  for (const std::string& path : launch.payload.writable) add({"--bind", path, path});
+  const std::string& directory =
+      launch.payload.directory.empty() ? launch.account.home : launch.payload.directory;
+  if (!directory.empty()) add({"--bind", directory, directory});
+  add({"--bind", launch.job_dir, launch.job_dir});
+  if (!directory.empty()) add({"--chdir", directory});
+  args.push_back("--");
+  args.insert(args.end(), command.begin(), command.end());
+  return args;
+}
+
+Result<void> check_launch(const Launch& launch) {
+  const core::Payload& payload = launch.payload;
+  if (payload.argv.empty() && payload.script.empty()) {
+    return fail(ErrorCode::invalid, "there is neither a command nor a script to run");
+  }
+  if (!payload.venv.empty() && ::access((payload.venv + "/bin/python").c_str(), X_OK) != 0) {
+    return fail(ErrorCode::invalid,
+                "the Python environment " + quote(payload.venv) +
+                    " has no bin/python: give the directory that `python -m venv` made");
+  }
+  if (payload.isolation != core::Isolation::sandbox) return {};
+  if (::access("/usr/bin/bwrap", X_OK) != 0) {
+    return fail(
+        ErrorCode::unavailable,
+        "a sandbox was asked for and /usr/bin/bwrap is missing: install the package bubblewrap");
+  }
+  for (const std::string& path : payload.writable) {
+    if (!is_directory(path)) {
+      return fail(ErrorCode::invalid, "the writable directory " + quote(path) + " does not exist");
+    }
+  }
+  return {};
+}
+
+}  // namespace atl::site

@@ -1,0 +1,311 @@
+#include "site/local/local_driver.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "base/overloaded.h"
+#include "base/wire.h"
+#include "site/local/devices.h"
+#include "site/local/files.h"
+#include "site/local/log_store.h"
+#include "site/local/probe.h"
+#include "site/local/remains.h"
+
+namespace atl::site {
+namespace {
+
+constexpr int kRetryMs = 10;  // between two tries to reach the warden
+constexpr int64_t kSpawnEveryUs =
+    3000000;  // a warden that cleans up may take longer; a second one just leaves
+constexpr int64_t kGiveUpUs = 30000000;  // then orders that were never sent are refused
+constexpr int kShutdownMs = 40000;       // a tree that does not die is given up after 30 s
+constexpr Duration kUnwantedGrace = seconds(10);
+
+std::vector<core::Device> all_devices(const LocalOptions& options) {
+  std::vector<core::Device> devices;
+  if (!options.nvml.empty()) devices = find_nvidia_gpus(options.nvml).devices;
+  devices.insert(devices.end(), options.devices.begin(), options.devices.end());
+  return devices;
+}
+
+}  // namespace
+
+LocalDriver::LocalDriver(LocalOptions options)
+    : options_(std::move(options)),
+      directory_(options_.home + "/site/local"),
+      devices_(all_devices(options_)),
+      command_{.program = options_.warden.empty() ? default_warden_program() : options_.warden,
+               .directory = directory_,
+               .installation = options_.installation,
+               .idle_exit = options_.warden_idle_exit,
+               .cgroups = options_.cgroups},
+      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+LocalDriver::~LocalDriver() {
+  close();
+  ::close(event_);
+}
+
+void LocalDriver::adopt(std::vector<AttemptId> expected, ReportSink sink) {
+  expected_ = std::move(expected);
+  sink_ = std::move(sink);
+  static_cast<void>(make_directories(directory_, 0700));
+  thread_ = std::thread([this] { run(); });
+}
+
+void LocalDriver::wake() {
+  const uint64_t one = 1;
+  static_cast<void>(!::write(event_, &one, sizeof one));
+}
+
+void LocalDriver::start(std::vector<StartOrder> orders) {
+  const std::lock_guard lock(mutex_);
+  const bool first = wanted_.empty();
+  if (wanted_.starts.empty())
+    wanted_.starts = std::move(orders);
+  else
+    for (StartOrder& order : orders) wanted_.starts.push_back(std::move(order));
+  if (first) wake();
+}
+
+void LocalDriver::stop(std::vector<StopOrder> orders) {
+  const std::lock_guard lock(mutex_);
+  const bool first = wanted_.empty();
+  wanted_.stops.insert(wanted_.stops.end(), orders.begin(), orders.end());
+  if (first) wake();
+}
+
+// Forgetting is never urgent: it rides along with the next order, or with the next notice.
+void LocalDriver::forget(std::vector<AttemptId> attempts) {
+  const std::lock_guard lock(mutex_);
+  const bool first = wanted_.empty();
+  wanted_.forgets.insert(wanted_.forgets.end(), attempts.begin(), attempts.end());
+  if (first && wanted_.forgets.size() >= 64) wake();
+}
+
+Result<LogChunk> LocalDriver::logs(AttemptId attempt, LogStream stream, int64_t offset,
+                                   size_t max) {
+  return read_log(directory_ + "/logs", {attempt, static_cast<uint32_t>(stream)}, offset, max);
+}
+
+Result<Timeline> LocalDriver::samples(AttemptId attempt) {
+  Result<LogChunk> chunk = read_log(directory_ + "/logs", {attempt, kUseStream}, 0, 1 << 20);
+  if (!chunk) return tl::unexpected(chunk.error());
+  return wire::decode<Timeline>(chunk->bytes);
+}
+
+Result<ExecResult> LocalDriver::exec(const ExecRequest& request) {
+  std::unique_lock lock(mutex_);
+  const bool first = wanted_.empty();
+  const uint64_t id = next_exec_++;
+  wanted_.execs.push_back({id, request.attempt, request.argv, request.stdin_text, request.timeout});
+  exec_results_[id];
+  if (first) wake();
+  const auto patience = std::chrono::microseconds(request.timeout.us + 10000000);
+  exec_done_.wait_for(lock, patience, [&] { return exec_results_[id].has_value(); });
+  std::optional<ExecEnded> ended = std::move(exec_results_[id]);
+  exec_results_.erase(id);
+  if (!ended) return fail(ErrorCode::unavailable, "the warden did not answer");
+  if (!ended->error.empty()) return fail(ErrorCode::conflict, ended->error);
+  return ExecResult{ended->exit_code, std::move(ended->out), std::move(ended->err)};
+}
+
+std::string LocalDriver::job_directory(JobId job) {
+  const std::string root = options_.jobs.empty() ? options_.home + "/jobs" : options_.jobs;
+  return root + "/" + std::to_string(job.value / 1000) + "/" + std::to_string(job.value);
+}
+
+void LocalDriver::purge(JobId job) {
+  purge_logs(directory_ + "/logs", job);
+  remove_tree(job_directory(job));
+}
+
+void LocalDriver::close() {
+  closing_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+  warden_.close();
+}
+
+void LocalDriver::shutdown() {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.shutdown = true;
+    wake();
+  }
+  // The thread leaves once the warden has closed the connection, which it does last.
+  if (thread_.joinable()) thread_.join();
+  if (Result<int> lock = take_lock(directory_ + "/warden.lock", kShutdownMs)) ::close(*lock);
+}
+
+core::SiteReport LocalDriver::report(const std::vector<std::string>& abilities) const {
+  core::NodeCapacity node = machine_capacity();
+  if (!options_.node.empty()) node.name = options_.node;
+  node.cpu_milli = options_.cpu_milli.value_or(node.cpu_milli);
+  node.memory_bytes = options_.memory_bytes.value_or(node.memory_bytes);
+  node.devices = devices_;
+  core::SiteReport report{.nodes = {std::move(node)}, .abilities = abilities};
+  report.abilities.push_back("exec");
+  if (::access("/usr/bin/bwrap", X_OK) == 0) report.abilities.push_back("sandbox");
+  return report;
+}
+
+void LocalDriver::run() {
+  away_since_ = monotonic_us();
+  while (!closing_) {
+    if (shutting_down_ && !warden_.open()) return;
+    if (!connected()) {
+      pollfd wait = {event_, POLLIN, 0};
+      ::poll(&wait, 0, kRetryMs);
+      continue;
+    }
+    if (!listing_) take_wanted();
+    if (!warden_.flush()) {
+      warden_.close();
+      continue;
+    }
+    pollfd fds[2] = {
+        {event_, POLLIN, 0},
+        {warden_.fd(), static_cast<int16_t>(POLLIN | (warden_.pending() ? POLLOUT : 0)), 0}};
+    ::poll(fds, 2, 1000);
+    uint64_t count;
+    if (fds[0].revents) static_cast<void>(!::read(event_, &count, sizeof count));
+    if (fds[1].revents & ~POLLOUT) hear();
+  }
+  // What was asked for before close() still goes out: forgetting, above all.
+  if (warden_.open() && !listing_) take_wanted();
+  if (warden_.open()) static_cast<void>(warden_.flush());
+}
+
+bool LocalDriver::connected() {
+  if (warden_.open()) return true;
+  const int64_t now = monotonic_us();
+  if (away_since_ == 0) {
+    away_since_ = now;
+    fail_execs();
+  }
+  if (Result<int> fd = connect_warden(directory_)) {
+    warden_ = Link(*fd);
+    listing_ = true;
+    listed_.clear();
+    listed_starts_.clear();
+    warden_.send(Order(Hello{kProtocolVersion, options_.installation}));
+    return true;
+  }
+  if (now >= next_spawn_) {
+    next_spawn_ = now + kSpawnEveryUs;
+    Result<void> started = start_warden(command_);
+    if (!started) last_error_ = started.error().message;
+  }
+  if (now - away_since_ > kGiveUpUs) give_up_unsent(last_error_);
+  return false;
+}
+
+void LocalDriver::give_up_unsent(const std::string& why) {
+  take_wanted();
+  std::vector<AttemptId> unsent;
+  for (const auto& [attempt, live] : live_) {
+    if (!live.sent) unsent.push_back(attempt);
+  }
+  for (const AttemptId attempt : unsent) {
+    report_end(attempt, core::EndCause::start_error,
+               "the warden of this machine cannot be reached: " + why);
+  }
+}
+
+void LocalDriver::take_wanted() {
+  Wanted wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    if (wanted_.empty()) return;
+    std::swap(wanted, wanted_);
+  }
+  for (StartOrder& order : wanted.starts) begin(std::move(order));
+  for (const StopOrder& order : wanted.stops) begin_stop(order);
+  if (!warden_.open()) return;
+  if (!wanted.forgets.empty()) warden_.send(Order(ForgetTasks{std::move(wanted.forgets)}));
+  for (ExecTask& order : wanted.execs) warden_.send(Order(std::move(order)));
+  if (wanted.shutdown) {
+    shutting_down_ = true;
+    warden_.send(Order(Shutdown{}));
+  }
+}
+
+void LocalDriver::begin(StartOrder order) {
+  const AttemptId attempt = order.attempt;
+  const auto [at, fresh] = live_.try_emplace(attempt);
+  if (!fresh) return;
+  Result<Launch> launch = resolve(order);
+  if (!launch) {
+    const bool lost = launch.error().code == ErrorCode::unavailable;
+    return report_end(attempt, lost ? core::EndCause::lost : core::EndCause::start_error,
+                      launch.error().message);
+  }
+  at->second.launch = wire::encode(*launch);
+  if (!warden_.open()) return;
+  at->second.sent = true;
+  warden_.send(Order(StartTask{attempt, at->second.launch}));
+}
+
+void LocalDriver::begin_stop(const StopOrder& order) {
+  const StopTask stop{order.attempt, order.grace};
+  if (const auto at = live_.find(order.attempt); at != live_.end())
+    at->second.stop = stop;
+  else
+    live_[order.attempt] = {.sent = true, .stop = stop};
+  if (warden_.open()) warden_.send(Order(stop));
+}
+
+void LocalDriver::hear() {
+  const bool open = warden_.fill();
+  while (std::optional<Notice> notice = warden_.receive<Notice>()) {
+    match(*notice, [&](auto& body) { on_notice(body); });
+  }
+  if (open) return;
+  warden_.close();
+  away_since_ = 0;
+  next_spawn_ = 0;
+}
+
+void LocalDriver::fail_execs() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, result] : exec_results_) {
+    if (!result) result = ExecEnded{.id = id, .error = "the warden was restarted meanwhile"};
+  }
+  exec_done_.notify_all();
+}
+
+void LocalDriver::on_notice(ExecEnded& notice) {
+  const std::lock_guard lock(mutex_);
+  const auto at = exec_results_.find(notice.id);
+  if (at == exec_results_.end()) return;
+  at->second = std::move(notice);
+  exec_done_.notify_all();
+}
+
+void LocalDriver::report_end(AttemptId attempt, core::AttemptResult result) {
+  const auto at = live_.find(attempt);
+  const bool unwanted = at != live_.end() && at->second.unwanted;
+  if (at != live_.end()) live_.erase(at);
+  if (unwanted)
+    warden_.send(Order(ForgetTasks{{attempt}}));
+  else
+    sink_(core::AttemptEnded{attempt, std::move(result)});
+}
+
+void LocalDriver::report_end(AttemptId attempt, core::EndCause cause, std::string message) {
+  core::AttemptResult result{.cause = cause, .message = std::move(message)};
+  result.usage.started = result.usage.ended = wall_now();
+  report_end(attempt, std::move(result));
+}
+
+void LocalDriver::stop_unwanted(AttemptId attempt) {
+  const StopTask stop{attempt, kUnwantedGrace};
+  live_[attempt] = {.sent = true, .started = true, .unwanted = true, .stop = stop};
+  warden_.send(Order(stop));
+}
+
+}  // namespace atl::site

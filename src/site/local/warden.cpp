@@ -1,0 +1,220 @@
+#include "site/local/warden.h"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/overloaded.h"
+#include "site/local/files.h"
+#include "site/local/warden_tags.h"
+
+namespace atl::site {
+namespace {
+
+constexpr int kEventsMax = 256;
+constexpr int kHouseKeepingMs = 5000;
+
+core::AttemptResult plain_end(core::EndCause cause, std::string message) {
+  core::AttemptResult result{.cause = cause, .message = std::move(message)};
+  result.usage.started = result.usage.ended = wall_now();
+  return result;
+}
+
+}  // namespace
+
+void Warden::run() {
+  quiet_since_ = monotonic_us();
+  while (!done_) turn();
+  close_down();
+}
+
+void Warden::turn() {
+  epoll_event events[kEventsMax];
+  const int count = ::epoll_wait(epoll_, events, kEventsMax, kHouseKeepingMs);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t tag = events[i].data.u64;
+    if (tag == kListenerTag)
+      accept_server();
+    else if (tag == kServerTag)
+      serve();
+    else if (tag == kSignalTag)
+      hear_signals();
+    else
+      hear_keeper(static_cast<int>(tag - kFirstSlotTag));
+  }
+  settle();
+  if (count == 0) {
+    retire_idle(monotonic_us());
+    if (idle_for_long()) done_ = true;
+  }
+}
+
+// The end of a turn: what was accepted is written down before it starts, what ended before it is
+// told.
+void Warden::settle() {
+  const bool written = ledger_.commit();
+  std::vector<StartTask> starts = std::move(starts_);
+  starts_.clear();
+  for (StartTask& order : starts) {
+    if (written) {
+      dispatch(std::move(order));
+      continue;
+    }
+    ledger_.forget(order.attempt);
+    tell(TaskEnded{order.attempt,
+                   plain_end(core::EndCause::start_error,
+                             "the warden cannot write its ledger: is the disk full?")});
+  }
+  for (const StopTask& order : stops_) deliver_stop(order);
+  stops_.clear();
+  // Dispatching may have ended something at once.
+  static_cast<void>(ledger_.commit());
+  flush_server();
+  for (const int number : touched_) {
+    const auto slot = slots_.find(number);
+    if (slot != slots_.end()) flush_keeper(number, slot->second);
+  }
+  touched_.clear();
+}
+
+void Warden::hear_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == SIGTERM) done_ = true;
+  }
+  // Keepers are buried when their socket closes; what else appears here lost its keeper and was
+  // reparented to us.
+  for (;;) {
+    siginfo_t child = {};
+    if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 || child.si_pid == 0) return;
+    bool keeper = false;
+    for (const auto& [number, slot] : slots_) keeper = keeper || slot.pid == child.si_pid;
+    if (keeper) return;
+    ::waitpid(child.si_pid, nullptr, WNOHANG);
+  }
+}
+
+void Warden::accept_server() {
+  const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd < 0) return;
+  // A new server takes over: the one before is dead or about to be.
+  drop_server();
+  server_ = Link(fd);
+  watch(fd, kServerTag);
+}
+
+void Warden::drop_server() {
+  server_ = Link();
+  greeted_ = false;
+  server_wants_write_ = false;
+  quiet_since_ = monotonic_us();
+}
+
+void Warden::serve() {
+  if (!server_.open()) return;
+  const bool open = server_.fill();
+  while (std::optional<Order> order = server_.receive<Order>()) {
+    match(*order, [&](auto& body) { on_order(body); });
+    if (!server_.open()) return;
+  }
+  if (!open) drop_server();
+}
+
+void Warden::flush_server() {
+  if (!server_.open()) return;
+  if (!server_.flush()) return drop_server();
+  if (server_.pending() == server_wants_write_) return;
+  server_wants_write_ = server_.pending();
+  epoll_event event = {.events = EPOLLIN | (server_wants_write_ ? EPOLLOUT : 0u),
+                       .data = {.u64 = kServerTag}};
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, server_.fd(), &event);
+}
+
+bool Warden::idle_for_long() const {
+  return !server_.open() && running_.empty() &&
+         monotonic_us() - quiet_since_ > options_.idle_exit.us;
+}
+
+void Warden::tell(const Notice& notice) {
+  if (greeted_) server_.send(notice);
+}
+
+void Warden::on_order(const Hello& order) {
+  if (order.installation != options_.installation) return drop_server();
+  greeted_ = true;
+  Welcome welcome{.version = kProtocolVersion, .pid = ::getpid(), .rebooted = ledger_.rebooted()};
+  welcome.abilities.push_back(groups_.version == 0 ? "rlimits"
+                                                   : "cgroup-v" + std::to_string(groups_.version));
+  tell(welcome);
+  for (const auto& [attempt, result] : ledger_.known()) {
+    if (result) {
+      tell(TaskEnded{attempt, *result});
+      continue;
+    }
+    const auto at = running_.find(attempt);
+    const std::optional<Time> started =
+        at == running_.end() ? std::nullopt : slots_.at(at->second).started;
+    tell(TaskStarted{attempt, started.value_or(wall_now())});
+  }
+  tell(Listed{});
+}
+
+void Warden::on_order(StartTask& order) {
+  const auto known = ledger_.known().find(order.attempt);
+  if (known == ledger_.known().end()) {
+    ledger_.accept(order.attempt);
+    starts_.push_back(std::move(order));
+    return;
+  }
+  if (known->second) return tell(TaskEnded{order.attempt, *known->second});
+  const auto at = running_.find(order.attempt);
+  if (at == running_.end()) return;
+  if (const std::optional<Time> started = slots_.at(at->second).started) {
+    tell(TaskStarted{order.attempt, *started});
+  }
+}
+
+void Warden::on_order(const StopTask& order) { stops_.push_back(order); }
+
+void Warden::deliver_stop(const StopTask& order) {
+  if (const auto at = running_.find(order.attempt); at != running_.end()) {
+    slots_.at(at->second).link.send(Order(order));
+    touched_.insert(at->second);
+    return;
+  }
+  const auto known = ledger_.known().find(order.attempt);
+  if (known != ledger_.known().end() && known->second) {
+    return tell(TaskEnded{order.attempt, *known->second});
+  }
+  end_attempt(order.attempt,
+              plain_end(core::EndCause::lost, "the warden does not know this attempt"));
+}
+
+void Warden::on_order(const ForgetTasks& order) {
+  for (const AttemptId attempt : order.attempts) {
+    if (!running_.contains(attempt)) ledger_.forget(attempt);
+  }
+}
+
+void Warden::on_order(const ExecTask& order) {
+  const auto at = running_.find(order.attempt);
+  if (at == running_.end()) {
+    return tell(ExecEnded{.id = order.id, .error = "the task is not running"});
+  }
+  slots_.at(at->second).link.send(Order(order));
+  touched_.insert(at->second);
+}
+
+void Warden::on_order(const Adopted&) { ledger_.adopted(); }
+void Warden::on_order(const Shutdown&) { done_ = true; }
+
+void Warden::end_attempt(AttemptId attempt, const core::AttemptResult& result) {
+  ledger_.end(attempt, result);
+  tell(TaskEnded{attempt, result});
+}
+
+}  // namespace atl::site

@@ -1,0 +1,29 @@
+// Finding the warden of a directory, or starting it.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace atl::site {
+
+struct WardenCommand {
+  std::string program;    // path of atoll-warden
+  std::string directory;  // HOME/site/local
+  std::string installation;
+  Duration idle_exit = seconds(60);
+  bool cgroups = true;
+};
+
+// The program beside the one that runs.
+std::string default_warden_program();
+
+// A connected socket, or `unavailable` when nobody listens. Does not wait.
+[[nodiscard]] Result<int> connect_warden(const std::string& directory);
+
+// Starts one, detached; it listens some time later, or finds that another does. Blocks for a fork
+// and an exec.
+[[nodiscard]] Result<void> start_warden(const WardenCommand& command);
+
+}  // namespace atl::site

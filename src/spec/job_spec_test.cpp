@@ -1,0 +1,100 @@
+#include "spec/job_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "base/wire.h"
+
+namespace atl::spec {
+namespace {
+
+Result<NewJob> submit(const char* json) {
+  const auto spec = parse_json<JobSpec>(json);
+  if (!spec) return tl::unexpected(spec.error());
+  return to_submission(*spec);
+}
+
+TEST(JobSpec, DefaultsAreOneCoreAndOneGibibyte) {
+  const auto made = submit(R"({"command": ["/usr/bin/python3", "x.py"]})");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->job.name, "python3");
+  EXPECT_EQ(made->job.ns, "default");
+  EXPECT_EQ(made->job.terms.resources.cpu_milli, 1000);
+  EXPECT_EQ(made->job.terms.resources.memory_bytes, int64_t{1} << 30);
+  EXPECT_EQ(made->job.indices.size(), 1u);
+  EXPECT_FALSE(made->job.array);
+  EXPECT_EQ(made->job.payload, sha256(made->payload_bytes));
+  EXPECT_EQ(*wire::decode<core::Payload>(made->payload_bytes), made->payload);
+}
+
+TEST(JobSpec, EverythingReachesTheCore) {
+  const auto made =
+      submit(R"({"script": "#!/bin/sh\n", "args": ["x"], "array": "1-10:3%2", "gpus": "a100:2,h100",
+    "devices": ["nic:1"], "after": [3, "after_failure:4"], "retries": {"max": 2, "exit_codes": [75], "on_timeout": true},
+    "labels": {"b": "2", "a": "1"}, "time": "02:00:00", "grace": 5, "hold": true, "keep": true, "site": "local",
+    "isolation": "sandbox", "network": false, "processes": 9, "log_limit": "1Mi", "notify": {"mail": "a@b.c"}})");
+  ASSERT_TRUE(made) << made.error().message;
+  const core::SubmitJob& job = made->job;
+  EXPECT_EQ(job.indices.size(), 4u);
+  EXPECT_EQ(job.terms.parallel_max, 2u);
+  ASSERT_EQ(job.terms.resources.devices.size(), 3u);
+  EXPECT_EQ(job.terms.resources.devices[0], (core::DeviceRequest{"gpu", "a100", 2}));
+  EXPECT_EQ(job.dependencies[1].kind, core::DependencyKind::after_failure);
+  EXPECT_EQ(job.terms.retry.exit_codes, std::vector<int32_t>{75});
+  EXPECT_EQ(job.labels[0].key, "a");
+  EXPECT_EQ(job.terms.wall, hours(2));
+  EXPECT_TRUE(job.held);
+  EXPECT_EQ(made->payload.isolation, core::Isolation::sandbox);
+  EXPECT_FALSE(made->payload.network);
+  EXPECT_EQ(made->payload.processes_max, 9u);
+}
+
+struct Refusal {
+  const char* json;
+  const char* field;
+};
+class Refused : public testing::TestWithParam<Refusal> {};
+TEST_P(Refused, NamesItsField) {
+  const auto made = submit(GetParam().json);
+  ASSERT_FALSE(made) << GetParam().json;
+  EXPECT_EQ(made.error().field, GetParam().field) << made.error().message;
+}
+const Refusal kRefusals[] = {
+    {R"({})", "command"},
+    {R"({"command": ["a"], "script": "b"})", "script"},
+    {R"({"command": [""]})", "command"},
+    {R"({"command": ["a"], "args": ["b"]})", "args"},
+    {R"({"command": ["a"], "directory": "../etc"})", "directory"},
+    {R"({"command": ["a"], "env": {"A=B": "c"}})", "env"},
+    {R"({"command": ["a"], "array": "5-1"})", "array"},
+    {R"({"command": ["a"], "array": "1-10%0"})", "array"},
+    {R"({"command": ["a"], "array": "0-99999999999"})", "array"},
+    {R"({"command": ["a"], "gpus": "a100:-2"})", "gpus"},
+    {R"({"command": ["a"], "gpus": "a100,a100"})", "devices"},
+    {R"({"command": ["a"], "retries": {"exit_codes": [0]}})", "retries.exit_codes"},
+    {R"({"command": ["a"], "notify": {"webhook": "ftp://x"}})", "notify.webhook"},
+    {R"({"command": ["a"], "notify": {"mail": "-x@y"}})", "notify.mail"},
+    {R"({"command": ["a"], "stdin": "x", "stdin_file": "y"})", "stdin"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, Refused, testing::ValuesIn(kRefusals));
+
+TEST(JobSpec, IsDescribedAsItWasAskedFor) {
+  const auto made = submit(
+      R"({"command": ["a"], "env": {"X": "1"}, "retries": 2, "time": "1h", "labels": {"k": "v"}})");
+  core::Job job;
+  job.name = made->job.name;
+  job.labels = made->job.labels;
+  const JobSpec spec = describe_job(job, made->job.terms, made->payload, "default");
+  const auto again = to_submission(spec);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->job.terms, made->job.terms);
+  EXPECT_EQ(again->job.payload, made->job.payload);
+  EXPECT_EQ(again->job.labels, made->job.labels);
+}
+
+TEST(JobSpec, Sha256IsTheRealOne) {
+  EXPECT_EQ(to_hex(sha256("abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace atl::spec

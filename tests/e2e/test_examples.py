@@ -1,0 +1,39 @@
+"""examples/README.md, held to its word."""
+
+import subprocess
+import unittest
+
+from atoll import PROGRAM, ROOT, Atoll
+
+EXAMPLES = ROOT / "examples"
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.atoll = Atoll()
+        cls.addClassCleanup(cls.atoll.destroy)
+
+    def test_hello_shows_its_steps(self):
+        printed = self.atoll.cli("run", EXAMPLES / "01-hello/hello.sh").stdout
+        self.assertIn("step 5 of 5\ndone\n", printed)
+
+    def test_array_tasks_see_their_index(self):
+        job = self.atoll.submit(EXAMPLES / "02-array/squares.sh")
+        self.atoll.cli("wait", job)
+        self.assertEqual(self.atoll.job(job)["outcome"], "succeeded")
+        self.assertEqual(self.atoll.logs(f"{job}[7]"), "7 squared is 49\n")
+
+    def test_checkpoint_resumes_until_it_is_through(self):
+        printed = self.atoll.cli("run", EXAMPLES / "03-checkpoint/count.sh").stdout
+        for line in ("attempt 1 starts at 0", "attempt 2 resumes at 10", "attempt 3 resumes at 20", "reached 30"):
+            self.assertIn(line, printed)
+
+    def test_dependencies_run_in_order(self):
+        done = subprocess.run([EXAMPLES / "04-dependencies/pipeline.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=60)
+        self.assertIn("the sum is 5050\n", done.stdout, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+"""The API's own description: a stock validator accepts it, and the running server does what it says."""
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from atoll import ROOT, Atoll
+
+HERE = Path(__file__).resolve().parent
+VENV = ROOT / "build/venv"
+EXAMPLES = "30"  # requests per operation and phase
+
+
+def make_venv():
+    """The tools of requirements.txt, installed once and again when that file changes. Returns why not, or nothing."""
+    wanted = (HERE / "requirements.txt").read_text()
+    stamp = VENV / "requirements.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return ""
+    made = subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", VENV], capture_output=True, text=True)
+    if made.returncode != 0:
+        raise AssertionError(made.stdout + made.stderr)
+    done = subprocess.run([VENV / "bin/pip", "install", "-q", "-r", HERE / "requirements.txt"], capture_output=True,
+                          text=True, timeout=600)
+    if done.returncode != 0:
+        return f"PyPI does not give {' '.join(wanted.split())}: {done.stderr.strip().splitlines()[-1]}"
+    stamp.write_text(wanted)
+    return ""
+
+
+class OpenApi(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if why := make_venv():
+            raise unittest.SkipTest(why)
+        cls.atoll = Atoll()
+        cls.addClassCleanup(cls.atoll.destroy)
+        cls.file = cls.atoll.home / "openapi.json"
+        cls.file.write_text(cls.atoll.tcp("GET", "/openapi.json").text)
+
+    def check(self, *argv):
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=800, cwd=self.atoll.home)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_is_version_3_1(self):
+        self.assertTrue(json.loads(self.file.read_text())["openapi"].startswith("3.1"))
+
+    def test_stock_validator_accepts_it(self):
+        self.check(VENV / "bin/openapi-spec-validator", self.file)
+
+    def test_schemathesis_finds_no_difference(self):
+        token = self.atoll.json("token", "create")["token"]
+        self.check(VENV / "bin/st", "run", self.file, "--url", self.atoll.url, "-H", f"Authorization: Bearer {token}",
+                   "--max-examples", EXAMPLES, "--request-timeout", "10", "--seed", "1",
+                   "--phases", "examples,coverage,fuzzing,stateful")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

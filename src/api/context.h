@@ -61,7 +61,7 @@ struct Call : std::enable_shared_from_this<Call> {
   std::vector<std::string> query_all(std::string_view name) const;
   [[nodiscard]] Result<int64_t> query_int(std::string_view name,
                                           int64_t fallback) const;  // checked already
-  Result<Selector> selector() const;                                // of {id}
+  [[nodiscard]] Result<Selector> selector() const;                  // of {id}
 };
 
 // Begins a server-sent event stream, or refuses the call (null) when there are too many.

@@ -72,7 +72,7 @@ constexpr Sample kSamples[] = {
     {"POST", "/api/v1/users", nullptr, R"({"name":"fresh"})"},
     {"GET", "/api/v1/users/{user}", nullptr, ""},
     {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
-    {"DELETE", "/api/v1/tokens/{token}", nullptr, ""},
+    {"DELETE", "/api/v1/tokens/{id}", nullptr, ""},
     {"POST", "/api/v1/admin/backup", nullptr, R"({"file":"/tmp/none"})"},
 };
 
@@ -132,7 +132,7 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
   const auto mine = own.find(who);
   if (path == "/api/v1/users/{user}" && std::string(endpoint.method) == "GET")
     target = std::string("/api/v1/users/") + (mine == own.end() ? "ada" : mine->second.first);
-  if (path == "/api/v1/tokens/{token}")
+  if (path == "/api/v1/tokens/{id}")
     target = std::string("/api/v1/tokens/") + (mine == own.end() ? "2" : mine->second.second);
   // The administrator before them has removed the other one.
   if (path.find("members/{user}") != std::string::npos && who == Who::platform_admin) {

@@ -139,7 +139,7 @@ void create_token(const CallPtr& call) {
 }
 
 void revoke_token(const CallPtr& call) {
-  const auto id = parse_int(call->request().param("token"));
+  const auto id = parse_int(call->request().param("id"));
   if (!id || *id <= 0 || *id > UINT32_MAX)
     return call->refuse({ErrorCode::not_found, "there is no such token", "id"});
   command(call, core::RevokeToken{TokenId{static_cast<uint32_t>(*id)}}, {},

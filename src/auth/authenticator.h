@@ -29,7 +29,7 @@ class Authenticator {
  private:
   [[nodiscard]] Result<core::Actor> by_token(const core::State& table,
                                              std::string_view secret) const;
-  Result<core::Actor> by_account(const core::State& table, uint32_t uid) const;
+  [[nodiscard]] Result<core::Actor> by_account(const core::State& table, uint32_t uid) const;
 
   const Directory& directory_;
   const Options options_;

@@ -6,8 +6,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 
 #include "bin/config.h"
@@ -62,7 +60,6 @@ int serve(const cli::UpOptions& options) {
   const int signals = stop_signals();
   auto server = Server::start({options.home, *config});
   if (!server) return complain(server.error());
-  std::ofstream(options.home + "/server.pid") << getpid() << "\n";
   spdlog::info("serving {}/atoll.sock {}", options.home, (*server)->url());
   notify_systemd("READY=1");
   signalfd_siginfo info{};
@@ -71,7 +68,6 @@ int serve(const cli::UpOptions& options) {
   spdlog::info("stopping on signal {}; work that was running goes on", info.ssi_signo);
   notify_systemd("STOPPING=1");
   (*server)->stop();
-  std::remove((options.home + "/server.pid").c_str());
   return 0;
 }
 

@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
 #include <mutex>
 
 #include "api/service.h"
@@ -49,6 +51,9 @@ Result<void> Server::Parts::open_journal() {
   auto opened = journal::SqliteJournal::open(options.home);
   if (!opened) return tl::unexpected(opened.error());
   journal = std::move(*opened);
+  // The lock is ours: from now on, and before anybody can ask, this is the server of that
+  // directory.
+  std::ofstream(options.home + "/server.pid") << getpid() << "\n";
   return {};
 }
 
@@ -184,6 +189,7 @@ void Server::stop() {
   parts_->runtime->stop();
   parts_->notifier->stop();
   parts_->http.reset();
+  std::remove((parts_->options.home + "/server.pid").c_str());
 }
 
 }  // namespace atl::bin

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <thread>
 
@@ -62,14 +61,15 @@ Answer ask(const std::string& home) {
   return {answers, answers ? ready.error().message : ""};
 }
 
-// Its socket, and the address that the server leaves behind its pid when it also listens on TCP.
+// Its socket, and the addresses it says it serves over TCP.
 std::string where_it_listens(const std::string& home) {
-  std::ifstream file(home + "/server.pid");
-  std::string pid;
-  std::string url;
-  std::getline(file, pid);
-  std::getline(file, url);
-  return home + "/atoll.sock" + (url.empty() ? "" : " and " + url);
+  std::string where = home + "/atoll.sock";
+  auto api = local_api(home);
+  if (!api) return where;
+  const auto version = api->get("//version");
+  if (!version) return where;
+  for (const Json& url : list_of((*version)["listen"])) where += " and " + url.text();
+  return where;
 }
 
 std::vector<std::string> server_args(const UpOptions& options) {

@@ -218,7 +218,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
                             Draft& draft) {
   if (command.jobs.empty()) return refuse("jobs", "a batch needs at least one job");
   if (command.jobs.size() > kBatchJobsMax)
-    return fail(ErrorCode::too_large, "a batch may have at most 10000 jobs", "jobs");
+    return fail(ErrorCode::invalid, "a batch may have at most 10000 jobs", "jobs");
   uint64_t id = state.counters.job;
   std::map<NamespaceId, uint64_t> ahead;
   std::set<std::string_view> keys;

@@ -153,7 +153,7 @@ class Runtime {
   // Looks up what decide may not: ended dependencies, known keys, ended jobs to requeue.
   [[nodiscard]] Result<std::vector<JobId>> known_keys(const Turn& turn,
                                                       const core::Request& request);
-  Result<void> complete(core::Request& request);
+  [[nodiscard]] Result<void> complete(core::Request& request);
 
   // Set up before the loop runs.
   Clock& clock_;

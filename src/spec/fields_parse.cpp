@@ -333,7 +333,6 @@ Result<void> parse_value(const Shape& shape, void* object, const json::value& va
   for (const auto& entry : value.as_object()) {
     const Field* field = find_field(shape, {entry.key().data(), entry.key().size()});
     if (!field) return unknown_field(shape, {entry.key().data(), entry.key().size()}, path);
-    if (entry.value().is_null()) continue;  // as if it had not been written
     if (auto ok = parse_field(*field, object, entry.value(), join(path, field->name)); !ok)
       return ok;
   }

@@ -86,10 +86,10 @@ TEST(Fields, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(*again, *spec);
 }
 
-TEST(Fields, NullIsAsIfNotWritten) {
-  const auto spec = parse_json<JobSpec>(R"({"name": null, "env": null})");
-  ASSERT_TRUE(spec);
-  EXPECT_EQ(*spec, JobSpec{});
+TEST(Fields, NullIsAWrongTypeLikeAnyOther) {
+  const auto spec = parse_json<JobSpec>(R"({"name": null})");
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(spec.error().field, "name");
 }
 
 TEST(Fields, FlagsSetTheSameTable) {

@@ -26,7 +26,7 @@ Result<JobRequest> parse_job_request(std::string_view text) {
                 "jobs is " + std::string(word_for(*jobs)) + "; it must be a list", "jobs");
   if (list->empty()) return fail(ErrorCode::invalid, "jobs must not be empty", "jobs");
   if (list->size() > core::kBatchJobsMax)
-    return fail(ErrorCode::too_large, "a batch may have at most 10000 jobs", "jobs");
+    return fail(ErrorCode::invalid, "a batch may have at most 10000 jobs", "jobs");
   request.jobs.resize(list->size());
   for (size_t i = 0; i < list->size(); ++i) {
     const std::string path = "jobs[" + std::to_string(i) + "]";

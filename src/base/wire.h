@@ -247,12 +247,12 @@ bool get_fields(Reader& in, T& object, int depth) {
   if (depth > kDepthMax) in.fail();
   while (!in.done()) {
     const uint64_t head = in.varint();
-    const int number = static_cast<int>(head / 2) - 1;
+    const uint64_t number = head / 2;  // counts from 1
     const bool sized = head & 1;
     bool known = false;
     for_each_member(object, [&](const char*, auto& member, int index) {
       using M = std::remove_cvref_t<decltype(member)>;
-      if (index != number || known) return;
+      if (number != static_cast<uint64_t>(index) + 1 || known) return;
       known = true;
       if (sized == kIsVarint<M>) return in.fail();
       if constexpr (kIsVarint<M> || std::is_same_v<M, std::string> || std::is_same_v<M, Digest> ||
@@ -296,8 +296,9 @@ bool get(Reader& in, T& value, int depth) {
     const uint64_t count = in.varint();
     for (uint64_t i = 0; i < count && in.ok(); ++i) {
       const uint64_t first = in.varint();
-      const uint64_t last = first + in.varint();
-      if (last > UINT32_MAX) in.fail();
+      const uint64_t more = in.varint();
+      const uint64_t last = first + more;
+      if (first > UINT32_MAX || more > UINT32_MAX || last > UINT32_MAX) in.fail();
       if (in.ok()) value.add({static_cast<uint32_t>(first), static_cast<uint32_t>(last)});
     }
   } else if constexpr (IsOptional<T>::value) {

@@ -34,7 +34,7 @@ def atoll(parallel, array):
         else:
             for start in range(0, COUNT, 5000):
                 server.api("POST", "/api/v1/jobs", {"jobs": [spec] * min(5000, COUNT - start)}, timeout=120)
-        while server.api("GET", "/api/v1/stats").json["jobs"]["live"] > 0:
+        while sum(server.api("GET", "/api/v1/stats?limit=0").json["jobs"].values()) > 0:
             time.sleep(0.02)
         spent = time.monotonic() - began
         ended = server.api("GET", "/api/v1/jobs?outcome=succeeded&limit=1").json["jobs"]

@@ -43,11 +43,11 @@ def atoll(parallel, array):
 
 
 HYPERQUEUE = """
-import sys, time, pathlib
+import sys, time
 from hyperqueue import LocalCluster, Job
 from hyperqueue.cluster import WorkerConfig
 count, parallel, directory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-with LocalCluster(pathlib.Path(directory), WorkerConfig(cores=parallel)) as cluster:
+with LocalCluster(directory, WorkerConfig(cores=parallel)) as cluster:
     client = cluster.client()
     job = Job(directory)
     for _ in range(count):

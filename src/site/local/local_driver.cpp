@@ -63,27 +63,25 @@ void LocalDriver::wake() {
 
 void LocalDriver::start(std::vector<StartOrder> orders) {
   const std::lock_guard lock(mutex_);
-  const bool first = wanted_.empty();
   if (wanted_.starts.empty())
     wanted_.starts = std::move(orders);
   else
     for (StartOrder& order : orders) wanted_.starts.push_back(std::move(order));
-  if (first) wake();
+  // Always: what is queued already may be forgetting, which woke nobody.
+  wake();
 }
 
 void LocalDriver::stop(std::vector<StopOrder> orders) {
   const std::lock_guard lock(mutex_);
-  const bool first = wanted_.empty();
   wanted_.stops.insert(wanted_.stops.end(), orders.begin(), orders.end());
-  if (first) wake();
+  wake();
 }
 
 // Forgetting is never urgent: it rides along with the next order, or with the next notice.
 void LocalDriver::forget(std::vector<AttemptId> attempts) {
   const std::lock_guard lock(mutex_);
-  const bool first = wanted_.empty();
   wanted_.forgets.insert(wanted_.forgets.end(), attempts.begin(), attempts.end());
-  if (first && wanted_.forgets.size() >= 64) wake();
+  if (wanted_.forgets.size() >= 64) wake();
 }
 
 Result<LogChunk> LocalDriver::logs(AttemptId attempt, LogStream stream, int64_t offset,
@@ -99,11 +97,10 @@ Result<Timeline> LocalDriver::samples(AttemptId attempt) {
 
 Result<ExecResult> LocalDriver::exec(const ExecRequest& request) {
   std::unique_lock lock(mutex_);
-  const bool first = wanted_.empty();
   const uint64_t id = next_exec_++;
   wanted_.execs.push_back({id, request.attempt, request.argv, request.stdin_text, request.timeout});
   exec_results_[id];
-  if (first) wake();
+  wake();
   const auto patience = std::chrono::microseconds(request.timeout.us + 10000000);
   exec_done_.wait_for(lock, patience, [&] { return exec_results_[id].has_value(); });
   std::optional<ExecEnded> ended = std::move(exec_results_[id]);

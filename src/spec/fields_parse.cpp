@@ -227,6 +227,28 @@ Result<void> parse_map(const Field& field, void* object, const json::object& ent
   return {};
 }
 
+// A shorthand is held to the same bounds as the long form.
+Result<void> parse_shorthand(const Shape& shape, void* nested, std::string_view text,
+                             const std::string& path) {
+  if (auto ok = shape.from_scalar(nested, text); !ok)
+    return fail(ErrorCode::invalid, path + ": " + ok.error().message, path);
+  for (const Field& field : shape.fields) {
+    if (!field.access.has(nested)) continue;
+    const void* value = field.access.get(nested);
+    const std::string where = join(path, field.name);
+    Result<void> ok;
+    if (field.kind == Kind::integer) {
+      ok = check_bounds(field, *static_cast<const int64_t*>(value), where);
+    } else if (field.kind == Kind::text) {
+      const auto& said = *static_cast<const std::string*>(value);
+      ok = check_count(field, said.size(), where, "bytes");
+      if (ok) ok = check_choice(field, said, where);
+    }
+    if (!ok) return ok;
+  }
+  return {};
+}
+
 // An object, or its shorthand.
 Result<void> parse_nested(const Shape& shape, void* nested, const json::value& value,
                           const std::string& path) {
@@ -234,9 +256,7 @@ Result<void> parse_nested(const Shape& shape, void* nested, const json::value& v
   const auto text = scalar_text(value);
   if (!text || !shape.from_scalar)
     return refuse(path, "is " + std::string(word_for(value)) + "; it must be an object");
-  auto ok = shape.from_scalar(nested, *text);
-  if (!ok) return fail(ErrorCode::invalid, path + ": " + ok.error().message, path);
-  return {};
+  return parse_shorthand(shape, nested, *text, path);
 }
 
 Result<void> parse_objects(const Field& field, void* object, const json::value& value,
@@ -391,10 +411,8 @@ Result<void> set_text(const Field& field, void* object, std::string_view text) {
       const Shape& shape = field.shape();
       if (!shape.from_scalar) return refuse(path, "cannot be written as one text");
       void* made = field.access.make(object);
-      auto ok =
-          shape.from_scalar(field.kind == Kind::objects ? field.access.append(made) : made, text);
-      if (!ok) return fail(ErrorCode::invalid, path + ": " + ok.error().message, path);
-      return {};
+      return parse_shorthand(shape, field.kind == Kind::objects ? field.access.append(made) : made,
+                             text, path);
     }
     default:
       return assign_scalar(field, object, text, path);

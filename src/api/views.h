@@ -1,5 +1,5 @@
-// The shapes of answers, for the OpenAPI document and the documentation page. A test holds every
-// answer to its shape.
+// The shapes of answers, for the OpenAPI document and the documentation page. The handlers write
+// their answers by hand; schemathesis holds those it reaches to these shapes.
 #pragma once
 
 #include "spec/fields.h"

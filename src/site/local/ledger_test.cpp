@@ -96,7 +96,7 @@ TEST_F(LedgerFile, StaysSmallWhenEverythingIsForgotten) {
   EXPECT_LT(std::filesystem::file_size(path_), 2u << 20);
 }
 
-TEST_F(LedgerFile, AFullDiskRefusesAndRecovers) {
+TEST_F(LedgerFile, APathThatCannotBeOpenedIsRefused) {
   Ledger ledger;
   ASSERT_FALSE(ledger.open("/dev/full/x", "boot").has_value());
 }

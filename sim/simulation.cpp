@@ -11,8 +11,7 @@ namespace atl::sim {
 namespace {
 
 // People clear obstacles away once a minute; runs last minutes, retries and their pauses add up to
-// hours at worst. A clock that was set forward and back stands still until it is overtaken, so its
-// error is added.
+// hours at worst.
 constexpr Duration kSettleMax = hours(24);
 
 class Simulation {
@@ -51,7 +50,6 @@ class Simulation {
   Server::Sites sites_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Workload> workload_;
-  Duration ahead_;  // the furthest that the clock was set forward
   uint64_t struck_ = 0;
   Duration settled_after_;
 };
@@ -149,7 +147,6 @@ void Simulation::jump_clock() {
   const Duration by = rng_.between(Duration{} - faults_.jump_max, faults_.jump_max);
   world_.trace.note(world_.now(), "clock jumps by " + std::to_string(by.us) + "us");
   clock_.jump(by);
-  ahead_ = std::max(ahead_, clock_.offset());
 }
 
 void Simulation::fill_disk() {
@@ -181,7 +178,7 @@ SimResult Simulation::run() {
   run_until(world_.now() + rng_.between(Duration{}, minutes(10)), [] { return false; });
   end_faults();
   const Time calm = world_.now();
-  const Time deadline = calm + kSettleMax + (ahead_ - clock_.offset());
+  const Time deadline = calm + kSettleMax;
   Time clear_at = calm;
   run_until(deadline, [&] {
     if (world_.now() >= clear_at) {

@@ -71,7 +71,10 @@ class Writer {
     } else if constexpr (requires { typename T::mapped_type; }) {
       json_.begin_object();
       for (const auto& [key, item] : v) {
-        json_.key(key);
+        if constexpr (std::is_enum_v<typename T::key_type>)
+          json_.key(enum_name(key));
+        else
+          json_.key(key);
         value(item);
       }
       json_.end_object();

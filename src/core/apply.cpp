@@ -218,7 +218,7 @@ void Application::operator()(const WaitingEnded& e) {
   Job& target = job(e.id);
   for (const Interval& range : e.indices.ranges()) {
     target.waiting.remove(range);
-    target.unplaced.add(range);
+    target.unplaced[e.outcome].add(range);
     target.tries.erase(target.tries.lower_bound(range.first), target.tries.upper_bound(range.last));
     auto it = target.tasks.lower_bound(range.first);
     while (it != target.tasks.end() && it->first <= range.last) {

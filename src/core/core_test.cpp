@@ -73,6 +73,7 @@ TEST(Apply, ADeviceLostWhileHeldIsReleasedProperly) {
   EXPECT_TRUE(world.state.sites.begin()->second.nodes.at("n1").gone);
   world.run(Report{AttemptEnded{{id, 0, 1}, {}}});
   EXPECT_EQ(world.state.namespaces.begin()->second.in_use, InUse{});
+  EXPECT_EQ(world.state.sites.begin()->second.nodes.count("n1"), 0u) << "nothing is left on it";
 }
 
 TEST(Pending, EffectsOfStartingAndStoppingAttemptsAreRepeatedAfterARestart) {

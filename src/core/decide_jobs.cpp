@@ -113,7 +113,7 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
     message += "; the nearest that fits is " + scheduling::format_resources(*nearest);
   else
     message += "; no node has such devices";
-  return fail(ErrorCode::infeasible, message + " (or add keep to wait for capacity to come)",
+  return fail(ErrorCode::infeasible, message + " (keep: true or --keep waits for capacity to come)",
               "resources");
 }
 
@@ -227,9 +227,11 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
     const auto ns = target_namespace(state, actor, job.ns);
     Result<void> ok =
         ns ? check_submission(state, actor, job, *ns, ahead[*ns]) : tl::unexpected(ns.error());
-    if (ok && !job.key.empty() && !keys.insert(job.key).second) {
+    if (ok && !job.key.empty() && !keys.insert(job.key).second)
       ok = refuse("key", "another job of this batch has the same idempotency key");
-    }
+    // A batch that is sent again is either known as a whole or not at all.
+    if (ok && job.key.empty() != command.jobs.front().key.empty())
+      ok = refuse("key", "either every job of a batch has an idempotency key or none has");
     if (!ok) {
       Error error = ok.error();
       if (command.jobs.size() > 1) error.field = "jobs[" + std::to_string(i) + "]." + error.field;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/lazy_map.h"
 #include "core/types.h"
 
 namespace atl::core {
@@ -86,6 +87,9 @@ struct SiteDrained {
   bool draining = false;
   bool operator==(const SiteDrained&) const = default;
 };
+
+// Indices that were waiting when they ended, by how: no attempt says it, and a requeue needs it.
+using Unplaced = LazyMap<Outcome, IntervalSet>;
 
 struct JobSubmitted {
   JobId id;
@@ -192,7 +196,7 @@ struct JobReopened {
   Time submitted;
   std::vector<uint32_t> attempts;  // of each index, in order: how many it had
   std::vector<uint64_t> tally;     // tasks that keep their outcome
-  IntervalSet unplaced;            // those of them that ended while waiting
+  Unplaced unplaced;               // those of them that ended while waiting
   bool operator==(const JobReopened&) const = default;
 };
 struct NoticeSettled {

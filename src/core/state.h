@@ -149,8 +149,8 @@ struct Job {
   std::vector<Dependency> dependencies;  // not settled yet
   Labels labels;
   Notify notify;
-  uint64_t size = 1;     // indices in all
-  IntervalSet unplaced;  // ended indices that were waiting when they ended; a requeue needs them
+  uint64_t size = 1;  // indices in all
+  Unplaced unplaced;  // of the ended ones
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;

@@ -29,28 +29,32 @@ Result<LastAttempts> last_attempts(journal::History& history, JobId job) {
   }
 }
 
+// How an index ended: as it was told while it waited, else as its last attempt.
+std::optional<core::Outcome> outcome_of(const core::Job& job, uint32_t index,
+                                        const LastAttempts& last) {
+  for (const auto& [outcome, indices] : job.unplaced) {
+    if (indices.contains(index)) return outcome;
+  }
+  const auto known = last.find(index);
+  return known == last.end() ? std::nullopt : std::optional(known->second.outcome);
+}
+
 // What shall run again: the index named, else every one that did not succeed; a job that is no
 // array has only one.
 IntervalSet indices_again(const core::Job& job, const LastAttempts& last,
                           std::optional<uint32_t> only) {
   IntervalSet again;
   if (only) {
-    if (last.count(*only) || job.unplaced.contains(*only)) again.add(*only);
+    if (outcome_of(job, *only, last)) again.add(*only);
     return again;
   }
-  for (const Interval& range : job.unplaced.ranges()) again.add(range);
+  for (const auto& [outcome, indices] : job.unplaced) {
+    for (const Interval& range : indices.ranges()) again.add(range);
+  }
   for (const auto& [index, attempt] : last) {
     if (!job.array || attempt.outcome != core::Outcome::succeeded) again.add(index);
   }
   return again;
-}
-
-// How an index ended: as its last attempt, unless it was waiting for another one by then.
-core::Outcome outcome_of(const core::Job& job, const std::vector<uint64_t>& tally, uint32_t index,
-                         const LastAttempts& last) {
-  if (!job.unplaced.contains(index)) return last.at(index).outcome;
-  const bool skipped = tally[static_cast<size_t>(core::Outcome::skipped)] > 0;
-  return skipped ? core::Outcome::skipped : core::Outcome::cancelled;
 }
 
 // Moves the indices from what is over to what shall run, with the number of attempts each had.
@@ -62,9 +66,12 @@ void reopen_indices(const core::Job& job, const LastAttempts& last, core::JobReo
       const auto index = static_cast<uint32_t>(i);
       const auto known = last.find(index);
       reopened.attempts.push_back(known == last.end() ? 0 : known->second.number);
-      --reopened.tally[static_cast<size_t>(outcome_of(job, reopened.tally, index, last))];
+      --reopened.tally[static_cast<size_t>(*outcome_of(job, index, last))];
     }
-    reopened.unplaced.remove(range);
+    for (auto& [outcome, indices] : reopened.unplaced) indices.remove(range);
+  }
+  for (auto it = reopened.unplaced.begin(); it != reopened.unplaced.end();) {
+    it = it->second.empty() ? reopened.unplaced.erase(it) : std::next(it);
   }
   while (!reopened.attempts.empty() && reopened.attempts.back() == 0) reopened.attempts.pop_back();
 }

@@ -26,7 +26,11 @@ Error read_only_error(const std::string& why) {
 
 Runtime::Runtime(Clock& clock, journal::Journal& journal, journal::History& history,
                  Options options)
-    : clock_(clock), journal_(journal), history_(history), options_(options) {}
+    : clock_(clock),
+      journal_(journal),
+      history_(history),
+      options_(options),
+      last_wall_(clock.now()) {}
 
 Runtime::~Runtime() { stop(); }
 
@@ -114,8 +118,13 @@ std::deque<Read> Runtime::take_reads() {
   return std::exchange(reads_, {});
 }
 
+// Never backwards: after the wall clock was set back, time goes on at half its speed until the wall
+// clock has caught up.
 Time Runtime::advance_clock() {
-  last_now_ = std::max(last_now_, clock_.now());
+  const Time wall = clock_.now();
+  const Duration passed = std::max(Duration{}, wall - last_wall_);
+  last_wall_ = wall;
+  last_now_ = std::max(last_now_ + Duration{passed.us / 2}, wall);
   return last_now_;
 }
 
@@ -124,7 +133,7 @@ bool Runtime::step() {
   std::deque<Pending> inputs = take_inputs();
   Turn turn;
   turn.now = advance_clock();
-  const Time deadline = turn.now + options_.turn;
+  const Time deadline = clock_.now() + options_.turn;
   while (!inputs.empty()) {
     decide_input(turn, std::move(inputs.front()));
     inputs.pop_front();
@@ -398,7 +407,7 @@ void Runtime::start() {
 
 void Runtime::wait() {
   const Time wake = next_wake();
-  const Time now = clock_.now();
+  const Time now = advance_clock();
   const bool read_only = health().read_only;
   constexpr int64_t kIdleUs = 1'000'000;  // upkeep looks around once a second
   const int64_t us = wake ? std::clamp<int64_t>(wake.us - now.us, 0, kIdleUs) : kIdleUs;

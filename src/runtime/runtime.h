@@ -168,7 +168,8 @@ class Runtime {
   // Touched by the runtime's thread only.
   core::State state_;
   uint64_t sequence_ = 0;
-  Time last_now_;
+  Time last_now_;   // what the core was told
+  Time last_wall_;  // what the clock said by then
   bool tick_due_ = true;
   Time trial_at_;
   PayloadCache payloads_;

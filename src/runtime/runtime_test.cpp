@@ -81,14 +81,28 @@ class RuntimeTest : public ::testing::Test {
     EXPECT_TRUE(answer.has_value()) << "every request is answered";
     return answer ? std::move(*answer) : fail(ErrorCode::internal, "no answer");
   }
+  // Waits in the queue; drain() decides it.
+  void post(core::Command command, std::optional<Result<Accepted>>& answer) {
+    runtime->post(Submission{{core::Actor{UserId{1}, false, {}}, std::move(command)}, {}},
+                  [&](Result<Accepted> result) { answer = std::move(result); });
+  }
+  static core::SubmitJob plain_job() {
+    core::SubmitJob job;
+    job.ns = "lab";
+    job.terms.resources.cpu_milli = 1000;
+    job.indices = IntervalSet({0, 0});
+    return job;
+  }
+  static core::AttemptResult failure() {
+    core::AttemptResult failed;
+    failed.exit_code = 1;
+    return failed;
+  }
   Result<Accepted> submit(std::string key = "", std::string name = "job") {
     core::Payload payload;
     payload.argv = {"/bin/true", name};
-    core::SubmitJob job;
-    job.ns = "lab";
+    core::SubmitJob job = plain_job();
     job.name = std::move(name);
-    job.terms.resources.cpu_milli = 1000;
-    job.indices = IntervalSet({0, 0});
     job.key = std::move(key);
     job.payload.bytes[0] = static_cast<uint8_t>(job.name.size() + 1);
     const journal::Blob blob{job.payload, wire::encode(payload)};
@@ -124,10 +138,7 @@ TEST_F(RuntimeTest, ARepeatedKeyGivesTheFirstAnswerAndNoSecondJob) {
 TEST_F(RuntimeTest, TheSameKeyTwiceInOneTurnIsOneJob) {
   std::vector<JobId> ids;
   for (int i = 0; i < 2; ++i) {
-    core::SubmitJob job;
-    job.ns = "lab";
-    job.terms.resources.cpu_milli = 1000;
-    job.indices = IntervalSet({0, 0});
+    core::SubmitJob job = plain_job();
     job.key = "twice";
     runtime->post(Submission{{core::Actor{UserId{1}, false, {}}, core::SubmitJobs{{job}}},
                              {{job.payload, wire::encode(core::Payload{})}}},
@@ -196,14 +207,9 @@ TEST_F(RuntimeTest, AStaleReportIsForgottenSoThatTheSiteDropsItsCopy) {
 
 TEST_F(RuntimeTest, DependenciesOnEndedJobsAreLookedUp) {
   ASSERT_TRUE(submit());
-  core::AttemptResult failed;
-  failed.exit_code = 1;
-  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failed});
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
   drain();
-  core::SubmitJob job;
-  job.ns = "lab";
-  job.terms.resources.cpu_milli = 1000;
-  job.indices = IntervalSet({0, 0});
+  core::SubmitJob job = plain_job();
   job.dependencies = {{JobId{1}, core::DependencyKind::after_failure, {}}};
   ASSERT_TRUE(ask(core::SubmitJobs{{job}}, UserId{1}, {{job.payload, ""}}));
   EXPECT_EQ(driver->started.size(), 2u);
@@ -213,9 +219,7 @@ TEST_F(RuntimeTest, DependenciesOnEndedJobsAreLookedUp) {
 
 TEST_F(RuntimeTest, AnEndedJobCanBeRequeuedWithItsNextAttempt) {
   ASSERT_TRUE(submit());
-  core::AttemptResult failed;
-  failed.exit_code = 1;
-  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failed});
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
   drain();
   ASSERT_TRUE(runtime->state().jobs.empty());
   const auto requeued = ask(core::RequeueJob{JobId{1}, {}, {}});
@@ -226,6 +230,82 @@ TEST_F(RuntimeTest, AnEndedJobCanBeRequeuedWithItsNextAttempt) {
   driver->report(core::AttemptEnded{{JobId{1}, 0, 2}, {}});
   drain();
   EXPECT_EQ(journal.job(JobId{1})->outcome, core::Outcome::succeeded);
+}
+
+TEST_F(RuntimeTest, AJobMayBeRequeuedInTheTurnInWhichItEnds) {
+  ASSERT_TRUE(submit());
+  std::optional<Result<Accepted>> answer;
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
+  post(core::RequeueJob{JobId{1}, {}, {}}, answer);
+  drain();
+  ASSERT_TRUE(answer && *answer) << "history is asked only once it knows of the end";
+  EXPECT_EQ(driver->started.back().attempt, (AttemptId{JobId{1}, 0, 2}));
+}
+
+TEST_F(RuntimeTest, AJobMayDependOnOneThatEndsInTheSameTurn) {
+  ASSERT_TRUE(submit());
+  std::optional<Result<Accepted>> answer;
+  core::SubmitJob job = plain_job();
+  job.dependencies = {{JobId{1}, core::DependencyKind::after_failure, {}}};
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
+  post(core::SubmitJobs{{job}}, answer);
+  drain();
+  ASSERT_TRUE(answer && *answer) << "history is asked only once it knows of the end";
+  EXPECT_EQ(driver->started.back().attempt.job, JobId{2});
+}
+
+TEST_F(RuntimeTest, ARequeuedIndexLeavesTheOthersTheirOutcome) {
+  ASSERT_TRUE(submit());
+  core::SubmitJob array = plain_job();
+  array.array = true;
+  array.indices = IntervalSet({1, 3});
+  array.dependencies = {{JobId{1}, core::DependencyKind::after_success, {}}};
+  ASSERT_TRUE(ask(core::SubmitJobs{{array}}));
+  ASSERT_TRUE(ask(core::CancelJob{JobId{2}, 2u, {}}));
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
+  drain();
+  const auto tally = [&](core::Outcome outcome) {
+    return journal.job(JobId{2})->job.tally[static_cast<size_t>(outcome)];
+  };
+  EXPECT_EQ(tally(core::Outcome::cancelled), 1u);
+  EXPECT_EQ(tally(core::Outcome::skipped), 2u);
+  for (const uint32_t index : {2u, 1u}) {
+    ASSERT_TRUE(ask(core::RequeueJob{JobId{2}, index, {}}));
+    driver->report(core::AttemptEnded{{JobId{2}, index, 1}, {}});
+    drain();
+  }
+  EXPECT_EQ(tally(core::Outcome::cancelled), 0u);
+  EXPECT_EQ(tally(core::Outcome::skipped), 1u);
+  EXPECT_EQ(tally(core::Outcome::succeeded), 2u);
+}
+
+TEST_F(RuntimeTest, AClockSetBackDoesNotStopTime) {
+  core::SubmitJob job = plain_job();
+  job.terms.retry.max = 1;
+  job.terms.retry.backoff = seconds(10);
+  ASSERT_TRUE(ask(core::SubmitJobs{{job}}));
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
+  drain();
+  const Time before = runtime->state().now;
+  clock.time.us -= hours(1).us;
+  for (int i = 0; i < 60 && driver->started.size() < 2; ++i) {
+    clock.time = clock.time + seconds(1);
+    drain();
+  }
+  ASSERT_EQ(driver->started.size(), 2u) << "the back-off ended though the clock is an hour behind";
+  EXPECT_GT(runtime->state().now, before);
+}
+
+TEST_F(RuntimeTest, ABatchOfKeysIsKnownAsAWhole) {
+  core::SubmitJobs batch{{plain_job(), plain_job()}};
+  batch.jobs[0].key = "a";
+  EXPECT_EQ(ask(batch).error().field, "jobs[1].key") << "all have a key or none has";
+  batch.jobs[1].key = "b";
+  const auto first = ask(batch);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(ask(batch)->jobs, first->jobs);
+  batch.jobs[1].key = "c";
+  EXPECT_EQ(ask(batch).error().code, ErrorCode::conflict);
 }
 
 TEST_F(RuntimeTest, ReadsSeeOnlyWhatIsDurable) {
@@ -245,11 +325,8 @@ TEST_F(RuntimeTest, TheThreadedLoopServesManyClients) {
   for (int c = 0; c < 4; ++c) {
     clients.emplace_back([&, c] {
       for (int i = 0; i < 100; ++i) {
-        core::SubmitJob job;
-        job.ns = "lab";
+        core::SubmitJob job = plain_job();
         job.name = "job-" + std::to_string(c) + "-" + std::to_string(i);
-        job.terms.resources.cpu_milli = 1000;
-        job.indices = IntervalSet({0, 0});
         runtime->post(Submission{{core::Actor{UserId{1}, false, {}}, core::SubmitJobs{{job}}},
                                  {{job.payload, ""}}},
                       [&](Result<Accepted> result) { answered += result.has_value(); });

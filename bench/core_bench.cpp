@@ -142,8 +142,10 @@ void report(const char* what, const char* unit, double value, const char* bar) {
 int main(int argc, char** argv) {
   using namespace atl;
   const uint64_t million = argc > 1 ? std::stoull(argv[1]) : 1'000'000;
+  const int64_t slots = argc > 2 ? std::stoll(argv[2]) : 1000;  // one commit carries that many
+  std::printf("%lu tasks, %ld at a time\n", million, slots);
   {
-    Bench bench(64);
+    Bench bench(slots);
     report("an array of a million tasks queued", "s", seconds_of([&] {
              bench.submit_array(static_cast<uint32_t>(million));
              bench.runtime().step();
@@ -154,7 +156,7 @@ int main(int argc, char** argv) {
            spent * 1e6 / static_cast<double>(million), "<= 10");
   }
   {
-    Bench bench(64);
+    Bench bench(slots);
     const int64_t before = heap_bytes();
     report("a million separate jobs queued", "s",
            seconds_of([&] { bench.submit_jobs(million, true); }), "< 10");
@@ -162,7 +164,7 @@ int main(int argc, char** argv) {
            static_cast<double>(heap_bytes() - before) / static_cast<double>(million), "<= 512");
   }
   {
-    Bench bench(64);
+    Bench bench(slots);
     const auto life = [&](uint64_t n) {
       return static_cast<double>(n) / seconds_of([&] { bench.submit_jobs(n, false); });
     };

@@ -15,6 +15,9 @@ if(ATOLL_SANITIZE)
   add_compile_options(-fsanitize=${ATOLL_SANITIZE})
   add_link_options(-fsanitize=${ATOLL_SANITIZE})
 endif()
+if(ATOLL_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # the fuzzers see which way the rooms' own code went
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release)
   # The tests and the shipped program are built the same; symbols stay for stack traces, sections are dropped when unused.
   add_compile_options(-ffunction-sections -fdata-sections)

@@ -85,8 +85,10 @@ void view(const CallPtr& call, Look look, Show show) {
 
 // Sends a command; `done` runs on the runtime's thread once it is durable.
 template <class Done>
-void command(const CallPtr& call, core::Command what, std::vector<journal::Blob> blobs, Done done) {
-  runtime::Submission submission{{call->actor, std::move(what)}, std::move(blobs)};
+void command(const CallPtr& call, core::Command what, std::vector<journal::Blob> blobs, Done done,
+             runtime::Precondition precondition = {}) {
+  runtime::Submission submission{
+      {call->actor, std::move(what)}, std::move(blobs), std::move(precondition)};
   call->context.runtime.post(std::move(submission),
                              [call, done = std::move(done)](Result<runtime::Accepted> accepted) {
                                if (!accepted) return call->refuse(accepted.error());

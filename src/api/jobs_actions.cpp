@@ -21,9 +21,22 @@ std::optional<uint32_t> index_of(const Selector& selector) {
   return selector.has_index ? std::optional(selector.index) : std::nullopt;
 }
 
-void act(const CallPtr& call, core::Command what, JobId id) {
-  command(call, std::move(what), {},
-          [call, id](const runtime::Accepted& accepted) { answer_done(call, id, accepted); });
+void act(const CallPtr& call, core::Command what, JobId id,
+         runtime::Precondition precondition = {}) {
+  command(
+      call, std::move(what), {},
+      [call, id](const runtime::Accepted& accepted) { answer_done(call, id, accepted); },
+      std::move(precondition));
+}
+
+// If-Match: the job is still as the caller read it. Of one that they may not see, nothing is told.
+runtime::Precondition job_is(const core::Actor& actor, JobId id, const std::string& tag) {
+  return [actor, id, tag](const core::State& state) -> Result<void> {
+    const core::Job* job = state.job(id);
+    if (!job || !core::may_view(state, actor, job->ns) || job_tag(state, *job) == tag) return {};
+    return fail(ErrorCode::stale, "the job has changed since you read it; read it again",
+                "If-Match");
+  };
 }
 
 // The whole job, for verbs that know no tasks.
@@ -73,16 +86,9 @@ void change_job(const CallPtr& call) {
   const auto what = spec::to_change(*id, *change);
   if (!what) return call->refuse(what.error());
   const std::string expected(call->request().headers.get("If-Match"));
-  if (expected.empty() || expected == "*") return act(call, *what, *id);
-  call->context.runtime.read([call, what = *what, expected](const core::State& state) {
-    const core::Job* job = state.job(what.id);
-    if (job && core::may_view(state, call->actor, job->ns) && job_tag(state, *job) != expected) {
-      return call->refuse(
-          412, {ErrorCode::conflict, "the job has changed since you read it; read it again",
-                "If-Match"});
-    }
-    act(call, what, what.id);
-  });
+  runtime::Precondition unchanged;
+  if (!expected.empty() && expected != "*") unchanged = job_is(call->actor, *id, expected);
+  act(call, *what, *id, std::move(unchanged));
 }
 
 }  // namespace atl::api

@@ -112,6 +112,9 @@ std::string Metrics::expose(const Gauges& gauges) const {
          MetricType::Counter, gauges.events);
   single("atoll_runtime_turns_total", "Turns of the loop since the server started.",
          MetricType::Counter, gauges.turns);
+  single("atoll_runtime_longest_turn_seconds",
+         "The longest turn since the server started, its commit included.", MetricType::Gauge,
+         gauges.longest_turn_seconds);
   single("atoll_runtime_inputs_queued", "Inputs that wait for their turn.", MetricType::Gauge,
          gauges.inputs_queued);
   single("atoll_http_streams_open", "Event and log streams being served.", MetricType::Gauge,

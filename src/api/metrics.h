@@ -14,6 +14,7 @@ struct Gauges {
   double commits = 0;
   double events = 0;
   double turns = 0;
+  double longest_turn_seconds = 0;
   double inputs_queued = 0;
   double streams = 0;
   bool read_only = false;

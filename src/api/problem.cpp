@@ -16,6 +16,8 @@ int status_of(ErrorCode code) {
       return 404;
     case ErrorCode::conflict:
       return 409;
+    case ErrorCode::stale:
+      return 412;
     case ErrorCode::too_large:
       return 413;
     case ErrorCode::infeasible:

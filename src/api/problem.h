@@ -12,7 +12,7 @@ int status_of(ErrorCode code);
 
 // `request_id` is what the client quotes when it asks about the error.
 http::Response problem_response(const Error& error, std::string_view request_id);
-// With a status that no code stands for, such as 412.
+// With a status that no code stands for, such as 416.
 http::Response problem_response(int status, const Error& error, std::string_view request_id);
 
 }  // namespace atl::api

@@ -53,12 +53,12 @@ void Service::mount(http::Router& router) {
   }
 }
 
-http::Response Service::refuse(int status, std::string_view detail) {
+http::Response Service::refuse(int status, std::string_view detail, std::string_view request_id) {
   const auto code = status == 404   ? ErrorCode::not_found
                     : status == 413 ? ErrorCode::too_large
                     : status >= 500 ? ErrorCode::unavailable
                                     : ErrorCode::invalid;
-  return problem_response(status, {code, std::string(detail), {}}, "");
+  return problem_response(status, {code, std::string(detail), {}}, request_id);
 }
 
 void Service::stop() {

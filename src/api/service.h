@@ -78,7 +78,7 @@ class Service {
   void mount(http::Router& router);
 
   // For ServerOptions::refuse, so that what never reaches a handler looks the same.
-  static http::Response refuse(int status, std::string_view detail);
+  static http::Response refuse(int status, std::string_view detail, std::string_view request_id);
 
   // Ends streams and waits for what is under way. Also called by the destructor.
   void stop();

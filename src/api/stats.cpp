@@ -126,6 +126,7 @@ void show_exposition(Census& census) {
   gauges.commits = static_cast<double>(health.sequence);
   gauges.events = static_cast<double>(health.events);
   gauges.turns = static_cast<double>(health.turns);
+  gauges.longest_turn_seconds = static_cast<double>(health.longest_turn.us) / 1e6;
   gauges.inputs_queued = static_cast<double>(health.queued);
   gauges.streams = static_cast<double>(context.streams.load());
   gauges.read_only = health.read_only;

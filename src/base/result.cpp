@@ -14,6 +14,8 @@ std::string_view to_string(ErrorCode code) {
       return "not_found";
     case ErrorCode::conflict:
       return "conflict";
+    case ErrorCode::stale:
+      return "stale";
     case ErrorCode::infeasible:
       return "infeasible";
     case ErrorCode::exhausted:

@@ -18,7 +18,8 @@ enum class ErrorCode {
   unauthorized,  // nobody is known behind the request
   forbidden,     // somebody is, and may not
   not_found,
-  conflict,     // it exists already, or has moved on (If-Match)
+  conflict,     // it exists already, or its state does not allow it
+  stale,        // it has changed since it was read (If-Match)
   infeasible,   // no capacity that exists could ever satisfy it
   exhausted,    // a quota or limit is reached: try again later
   unavailable,  // the platform cannot do it now (disk full, site away)

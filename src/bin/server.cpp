@@ -1,6 +1,7 @@
 #include "bin/server.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "bin/sites.h"
 #include "bin/upkeep.h"
 #include "http/server.h"
+#include "http/socket.h"
 #include "journal/backup.h"
 #include "journal/sqlite_journal.h"
 #include "runtime/runtime.h"
@@ -37,6 +39,7 @@ struct Server::Parts {
   IsolationChoice isolation_choice;
 
   Result<void> open_journal();
+  Result<void> check_port() const;
   void choose_isolation_for_jobs();
   IsolationChoice isolation();
   std::string url() const;
@@ -48,13 +51,28 @@ struct Server::Parts {
 };
 
 Result<void> Server::Parts::open_journal() {
+  const bool fresh = access(options.home.c_str(), F_OK) != 0;
   auto opened = journal::SqliteJournal::open(options.home);
   if (!opened) return tl::unexpected(opened.error());
   journal = std::move(*opened);
+  // Other accounts pass through root's directory to the socket and to their jobs' directories.
+  if (fresh && getuid() == 0) chmod(options.home.c_str(), 0711);
   // The lock is ours: from now on, and before anybody can ask, this is the server of that
   // directory.
   std::ofstream(options.home + "/server.pid") << getpid() << "\n";
   return {};
+}
+
+// Before anything else is started, so that a server that cannot serve leaves nothing running.
+Result<void> Server::Parts::check_port() const {
+  const Config& config = options.config;
+  if (!config.listen_tcp) return {};
+  const auto port = http::listen_tcp(config.host, config.port);
+  if (port) return {};
+  return fail(
+      port.error().code,
+      port.error().message +
+          "; give another address: `atoll up --listen HOST:PORT`, or `listen` in atoll.yaml");
 }
 
 void Server::Parts::purge(const std::vector<JobId>& jobs) {
@@ -161,10 +179,16 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   auto parts = std::make_unique<Parts>();
   parts->options = std::move(options);
   if (auto opened = parts->open_journal(); !opened) return tl::unexpected(opened.error());
+  if (auto free = parts->check_port(); !free) {
+    std::remove((parts->options.home + "/server.pid").c_str());
+    return tl::unexpected(free.error());
+  }
   parts->sites = make_sites(parts->options.home, parts->options.config, parts->journal->identity());
   parts->build_runtime();
   parts->build_service();
   if (auto opened = parts->runtime->open(); !opened) return tl::unexpected(opened.error());
+  if (const std::string damage = parts->runtime->health().damage; !damage.empty())
+    spdlog::warn("{}", damage);
   if (auto ready = bootstrap(*parts->runtime, parts->options.config); !ready)
     return tl::unexpected(ready.error());
   parts->choose_isolation_for_jobs();

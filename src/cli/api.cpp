@@ -21,8 +21,9 @@ ErrorCode code_of(int status) {
     case 405:
       return ErrorCode::not_found;
     case 409:
-    case 412:
       return ErrorCode::conflict;
+    case 412:
+      return ErrorCode::stale;
     case 413:
     case 431:
       return ErrorCode::too_large;

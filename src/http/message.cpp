@@ -122,14 +122,16 @@ std::string_view reason_phrase(int status) {
   return row != std::end(kReasons) && row->status == status ? row->phrase : "Unknown";
 }
 
-Response problem(int status, std::string_view detail) {
+Response problem(int status, std::string_view detail, std::string_view request_id) {
   Response answer{
       .status = status, .content_type = "application/problem+json", .body = {}, .headers = {}};
   answer.body = R"({"type":"about:blank","title":")";
   answer.body += reason_phrase(status);
   answer.body += R"(","status":)" + std::to_string(status) + R"(,"detail":")";
   append_json_escaped(answer.body, detail);
-  answer.body += "\"}\n";
+  answer.body += '"';
+  if (!request_id.empty()) answer.body += R"(,"request_id":")" + std::string(request_id) + '"';
+  answer.body += "}\n";
   return answer;
 }
 

@@ -87,6 +87,6 @@ struct Response {
 std::string_view reason_phrase(int status);
 
 // The answer of this room itself to what never reaches a handler: problem+json with a detail.
-Response problem(int status, std::string_view detail);
+Response problem(int status, std::string_view detail, std::string_view request_id = {});
 
 }  // namespace atl::http

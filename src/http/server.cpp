@@ -43,7 +43,8 @@ struct SocketFile {
 // Over the connection limit there is no session; this one send is all the client costs us.
 void turn_away(int fd, const ServerOptions& options, bool tls) {
   if (tls) return;
-  Response answer = options.refuse(503, "the server has too many connections, try again shortly");
+  Response answer =
+      options.refuse(503, "the server has too many connections, try again shortly", "-");
   answer.headers.set("Retry-After", "1");
   std::string bytes;
   append_head(bytes, 503, answer.content_type, answer.headers,

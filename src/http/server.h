@@ -45,7 +45,8 @@ struct ServerOptions {
   Limits limits;
 
   // Makes the answer to what never reaches a handler: 404, 405, 413 and so on.
-  std::function<Response(int status, std::string_view detail)> refuse = problem;
+  std::function<Response(int status, std::string_view detail, std::string_view request_id)> refuse =
+      problem;
 
   // Told of a handler's exception, which the client sees only as 500.
   std::function<void(const Request&, std::string_view what)> on_handler_error;

@@ -266,7 +266,8 @@ void Session::dispatch() {
     route_->handler(exchange);
   } catch (const std::exception& error) {
     if (options.on_handler_error) options.on_handler_error(exchange->request(), error.what());
-    exchange->respond(options.refuse(500, "the server made a mistake with this request"));
+    exchange->respond(
+        options.refuse(500, "the server made a mistake with this request", current_.id));
   }
 }
 
@@ -276,7 +277,7 @@ void Session::refuse(int status, std::string_view detail, Headers headers) {
     current_.keep_alive = false;
     input_unread_ = true;
   }
-  Response answer = worker_.shared().options.refuse(status, detail);
+  Response answer = worker_.shared().options.refuse(status, detail, current_.id);
   for (const Header& header : headers) answer.headers.add(header.name, header.value);
   write_response(std::move(answer));
   end_exchange();

@@ -40,9 +40,13 @@ struct Accepted {
 };
 using Reply = std::function<void(Result<Accepted>)>;
 
+// Asked of the very state that the command is decided on.
+using Precondition = std::function<Result<void>(const core::State& state)>;
+
 struct Submission {
   core::Request request;
   std::vector<journal::Blob> blobs;  // of payloads that SubmitJobs names
+  Precondition precondition;         // none: always met
 };
 
 // Called on the runtime's thread after each commit, in order.
@@ -63,9 +67,11 @@ struct Options {
 struct Health {
   bool read_only = false;
   std::string why;
+  std::string damage;  // what loading the journal passed over, as sentences for the log
   uint64_t sequence = 0;
   uint64_t turns = 0;
   uint64_t events = 0;
+  Duration longest_turn;  // of the threaded loop: what a request may have to wait for
   size_t queued = 0;
 };
 
@@ -147,6 +153,7 @@ class Runtime {
   site::StartOrder start_order(const core::StartAttempt& effect);
   [[nodiscard]] Result<core::Payload> payload(JobId job, const Digest& digest);
   bool run_reads();
+  bool note_turn(Duration took);  // whether the server is read-only after it
   void wait();
   Time advance_clock();
 

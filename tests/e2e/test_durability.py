@@ -115,6 +115,17 @@ class Durability(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn(str(last - 2), refused.stdout + refused.stderr)
 
+    def test_a_damaged_snapshot_is_passed_over_and_named_in_the_log(self):
+        with Atoll() as atoll:
+            job = atoll.wait_job(atoll.submit("--", "true"))
+            atoll.down()
+            snapshots = atoll.home / "snapshots"
+            snapshots.mkdir(exist_ok=True)
+            (snapshots / "3.snap").write_bytes(b"no snapshot at all")
+            atoll.up()
+            self.assertEqual(atoll.json("show", job["id"])["outcome"], "succeeded")
+            self.assertIn("3.snap is damaged", (atoll.home / "server.log").read_text())
+
     def test_an_unusable_directory_is_a_clear_error(self):
         with tempfile.TemporaryDirectory() as directory:
             blocked = Path(directory) / "file"

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -57,6 +58,7 @@ int serve(const cli::UpOptions& options) {
   const auto config = config_for(options);
   if (!config) return complain(config.error());
   allow_many_files();
+  umask(0077);  // payloads and tokens are nobody else's business, however open the directory is
   const int signals = stop_signals();
   auto server = Server::start({options.home, *config});
   if (!server) return complain(server.error());

@@ -136,8 +136,11 @@ Result<int> up(Session& session, const UpFlags& flags) {
   }
   std::error_code error;
   if (std::filesystem::create_directories(options.home, error)) {
-    // Payloads and tokens are nobody else's business.
-    std::filesystem::permissions(options.home, std::filesystem::perms::owner_all, error);
+    // Payloads and tokens are nobody else's business; but the accounts of the machine pass through
+    // root's directory to the socket.
+    using std::filesystem::perms;
+    const perms pass = ::getuid() == 0 ? perms::group_exec | perms::others_exec : perms::none;
+    std::filesystem::permissions(options.home, perms::owner_all | pass, error);
   }
   if (error) {
     return fail(ErrorCode::unavailable,

@@ -28,10 +28,10 @@ Result<int> backup(Session& session, const std::string& file) {
   json.begin_object().member("file", absolute(file)).end_object();
   call.headers.set("Content-Type", "application/json");
   call.timeout = kBackupPatience;
-  StatusLine status(session.terminal);
-  status.show("writing " + absolute(file) + " …");
-  const auto done = (*api)->send(std::move(call));
-  status.clear();
+  const auto done = [&] {
+    const SlowLine slow(session.terminal, "writing " + absolute(file));
+    return (*api)->send(std::move(call));
+  }();
   if (!done) return tl::unexpected(done.error());
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);

@@ -171,14 +171,16 @@ Result<int> copy_to(Session& session, Api& api, const std::string& from, const s
   std::ifstream file(from, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (path.empty() || path.ends_with('/')) path += fs::path(from).filename().string();
-  StatusLine status(session.terminal);
-  status.show("sending " + from + "  " + format_bytes(static_cast<std::int64_t>(bytes.size())));
+  const std::string what =
+      "sending " + from + "  " + format_bytes(static_cast<std::int64_t>(bytes.size()));
   http::Call call{
       .method = "PUT", .target = file_path(id, trimmed(path)), .body = std::move(bytes)};
   call.headers.set("Content-Type", "application/octet-stream");
   call.timeout = std::chrono::minutes(10);
-  const auto sent = api.send(std::move(call));
-  status.clear();
+  const auto sent = [&] {
+    const SlowLine slow(session.terminal, what);
+    return api.send(std::move(call));
+  }();
   if (!sent) return tl::unexpected(sent.error());
   if (session.for_people()) session.out << printable(id + ":" + trimmed(path)) << "\n";
   return kExitOk;

@@ -3,13 +3,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 
 #include "cli/display.h"
 
 namespace atl::cli {
 namespace {
+
+constexpr std::chrono::seconds kSlow{2};  // what a person waits without asking why
 
 bool is_set(const Environment& environment, const char* name) {
   const char* value = environment(name);
@@ -78,6 +83,20 @@ void StatusLine::clear() {
   if (shown_) write_err("\r\x1b[K");
   shown_ = false;
   last_.clear();
+}
+
+SlowLine::SlowLine(const Terminal& terminal, std::string what) : status_(terminal) {
+  if (!terminal.live) return;
+  ticker_ = std::jthread([this, what = std::move(what)](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    for (auto seconds = kSlow;; ++seconds) {
+      const auto pause = seconds == kSlow ? kSlow : std::chrono::seconds(1);
+      if (ended.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) return;
+      status_.show(what + " … " + std::to_string(seconds.count()) + " s");
+    }
+  });
 }
 
 }  // namespace atl::cli

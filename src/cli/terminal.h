@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace atl::cli {
 
@@ -45,6 +46,16 @@ class StatusLine {
   bool on_;
   bool shown_ = false;
   std::string last_;
+};
+
+// For a call that blocks: a status line with the seconds that it has taken, once it takes long.
+class SlowLine {
+ public:
+  SlowLine(const Terminal& terminal, std::string what);
+
+ private:
+  StatusLine status_;    // destroyed after the thread has ended, so that nothing is left of it
+  std::jthread ticker_;  // the only user of status_ while it runs
 };
 
 }  // namespace atl::cli

@@ -1,5 +1,7 @@
 // events: what has happened, and what happens.
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <ostream>
 
 #include "base/text.h"
@@ -13,6 +15,8 @@
 
 namespace atl::cli {
 namespace {
+
+constexpr std::size_t kPage = 1000;  // what the server gives at once
 
 struct EventsFlags {
   bool follow = false;
@@ -89,23 +93,80 @@ Result<int> follow(Session& session, Api& api, const EventsFlags& flags) {
   return kExitOk;
 }
 
-// The newest ones, or the first ones after a number that was given.
-Result<int> list_events(Session& session, Api& api, const EventsFlags& flags) {
-  std::deque<Json> kept;
-  std::string after = flags.after.empty() ? "0" : flags.after;
+using Take = std::function<bool(const Json&)>;
+
+// Hands on every event after that number until `take` has enough. True when the server no longer
+// has what came right after it.
+Result<bool> each_event(Api& api, const EventsFlags& flags, std::string after, const Take& take) {
+  bool gone = false;
   while (true) {
-    const auto page = api.get(path_of(flags, after) + "&limit=1000");
+    const auto page = api.get(path_of(flags, after) + "&limit=" + std::to_string(kPage));
     if (!page) return tl::unexpected(page.error());
-    if ((*page)["reset"].truth()) session.warn("older events are gone");
-    for (const Json& event : (*page)["events"].items()) {
-      kept.push_back(event);
-      if (flags.after.empty() && flags.limit > 0 && kept.size() > flags.limit) kept.pop_front();
+    gone = gone || (*page)["reset"].truth();
+    const std::vector<Json> events = (*page)["events"].items();
+    for (const Json& event : events) {
+      if (!take(event)) return gone;
     }
-    const bool full = !flags.after.empty() && flags.limit > 0 && kept.size() >= flags.limit;
-    if (full || !(*page)["more"].truth() || page->text("after") == after) break;
+    // A full page may have left something behind, whatever it says of `more`.
+    const bool more = (*page)["more"].truth() || events.size() >= kPage;
+    if (!more || page->text("after") == after) return gone;
     after = page->text("after");
   }
-  if (flags.limit > 0 && kept.size() > flags.limit) kept.resize(flags.limit);
+}
+
+Result<int> first_events(Session& session, Api& api, const EventsFlags& flags) {
+  std::size_t left = flags.limit;
+  const auto gone = each_event(api, flags, flags.after, [&](const Json& event) {
+    print_event(session, event);
+    return flags.limit == 0 || --left > 0;
+  });
+  if (!gone) return tl::unexpected(gone.error());
+  if (*gone) session.warn("older events are gone");
+  return kExitOk;
+}
+
+// The lowest number in that range after which the server still has everything.
+Result<std::int64_t> oldest_kept(Api& api, std::int64_t low, std::int64_t high) {
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const auto gone =
+        each_event(api, {}, std::to_string(middle), [](const Json&) { return false; });
+    if (!gone) return tl::unexpected(gone.error());
+    *gone ? low = middle + 1 : high = middle;
+  }
+  return high;
+}
+
+// Looks back from the end in growing steps until there are enough, so that a long history costs
+// nothing unless it is asked for, and one whose beginning is gone still shows its end.
+Result<int> newest_events(Session& session, Api& api, const EventsFlags& flags) {
+  const auto last = api.get("/events?limit=1");
+  if (!last) return tl::unexpected(last.error());
+  const std::int64_t end = (*last)["after"].integer();
+  std::deque<Json> kept;
+  const auto look = [&](std::int64_t begin) {
+    kept.clear();
+    return each_event(api, flags, std::to_string(begin), [&](const Json& event) {
+      kept.push_back(event);
+      if (flags.limit > 0 && kept.size() > flags.limit) kept.pop_front();
+      return true;
+    });
+  };
+  std::int64_t good = end;
+  for (std::int64_t back = kPage;; back *= 2) {
+    const std::int64_t begin = std::max<std::int64_t>(0, end - back);
+    const auto gone = look(begin);
+    if (!gone) return tl::unexpected(gone.error());
+    if (*gone) {
+      session.warn("older events are gone");
+      const auto oldest = oldest_kept(api, begin, good);
+      if (!oldest) return tl::unexpected(oldest.error());
+      if (const auto again = look(*oldest); !again) return tl::unexpected(again.error());
+    }
+    const bool enough = flags.limit > 0 && kept.size() >= flags.limit;
+    if (enough || *gone || begin == 0) break;
+    good = begin;
+  }
   for (const Json& event : kept) print_event(session, event);
   return kExitOk;
 }
@@ -118,7 +179,9 @@ Result<int> events(Session& session, EventsFlags flags) {
     if (!id) return tl::unexpected(id.error());
     flags.job = std::move(*id);
   }
-  return flags.follow ? follow(session, **api, flags) : list_events(session, **api, flags);
+  if (flags.follow) return follow(session, **api, flags);
+  return flags.after.empty() ? newest_events(session, **api, flags)
+                             : first_events(session, **api, flags);
 }
 
 }  // namespace
@@ -133,7 +196,9 @@ void add_events_verb(Verbs& verbs) {
   verb->add_option("--after", flags->after, "Those after this number")->type_name("N");
   verb->add_option("--job", flags->job, "Only of that job")->type_name("ID");
   verb->add_option("-n,--ns", flags->ns, "Only of that namespace")->type_name("NAMESPACE");
-  verb->add_option("--limit", flags->limit, "At most that many; 0 is all (50)")->type_name("N");
+  verb->add_option("--limit", flags->limit,
+                   "At most that many, the newest unless --after is given; 0 is all (50)")
+      ->type_name("N");
 }
 
 }  // namespace atl::cli

@@ -12,6 +12,9 @@
 namespace atl::site {
 
 void LocalDriver::on_notice(Welcome& notice) {
+  if (Result<void> fits = check_warden(notice, options_.protocol); !fits) {
+    return refuse(fits.error().message);
+  }
   welcome_ = std::move(notice);
   warden_pid_ = welcome_.pid;
 }
@@ -116,8 +119,13 @@ Result<Launch> LocalDriver::resolve(StartOrder& order) {
     return fail(ErrorCode::unavailable, "the machine was restarted while it ran");
   }
   const uint32_t self = ::geteuid();
-  const bool switches = self == 0 && order.uid.has_value();
-  Result<Account> account = accounts_.find(switches ? *order.uid : self);
+  if (self != 0 && order.uid.value_or(self) != self) {
+    return fail(ErrorCode::forbidden,
+                "this server runs as the user id " + std::to_string(self) +
+                    " and cannot run work as " + std::to_string(*order.uid) +
+                    ": run the server as root, or submit to a server of that account");
+  }
+  Result<Account> account = accounts_.find(order.uid.value_or(self));
   if (!account) return tl::unexpected(account.error());
   Launch launch{.attempt = order.attempt,
                 .array = order.array,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 
 #include "base/overloaded.h"
 #include "base/wire.h"
@@ -20,8 +21,9 @@ namespace {
 constexpr int kRetryMs = 10;  // between two tries to reach the warden
 constexpr int64_t kSpawnEveryUs =
     3000000;  // a warden that cleans up may take longer; a second one just leaves
-constexpr int64_t kGiveUpUs = 30000000;  // then orders that were never sent are refused
-constexpr int kShutdownMs = 40000;       // a tree that does not die is given up after 30 s
+constexpr int64_t kLookEveryUs = 200000;  // whether a refused warden has left
+constexpr int64_t kGiveUpUs = 30000000;   // then orders that were never sent are refused
+constexpr int kShutdownMs = 40000;        // a tree that does not die is given up after 30 s
 constexpr Duration kUnwantedGrace = seconds(10);
 
 std::vector<core::Device> all_devices(const LocalOptions& options) {
@@ -97,6 +99,7 @@ Result<Timeline> LocalDriver::samples(AttemptId attempt) {
 
 Result<ExecResult> LocalDriver::exec(const ExecRequest& request) {
   std::unique_lock lock(mutex_);
+  if (!refusal_.empty()) return fail(ErrorCode::unavailable, refusal_);
   const uint64_t id = next_exec_++;
   wanted_.execs.push_back({id, request.attempt, request.argv, request.stdin_text, request.timeout});
   exec_results_[id];
@@ -155,6 +158,7 @@ void LocalDriver::run() {
   while (!closing_) {
     if (shutting_down_ && !warden_.open()) return;
     if (!connected()) {
+      if (const std::lock_guard lock(mutex_); wanted_.shutdown && !refusal_.empty()) return;
       pollfd wait = {event_, POLLIN, 0};
       ::poll(&wait, 0, kRetryMs);
       continue;
@@ -180,16 +184,17 @@ void LocalDriver::run() {
 bool LocalDriver::connected() {
   if (warden_.open()) return true;
   const int64_t now = monotonic_us();
+  if (still_refused(now)) return false;
   if (away_since_ == 0) {
     away_since_ = now;
-    fail_execs();
+    fail_execs("the warden was restarted meanwhile");
   }
   if (Result<int> fd = connect_warden(directory_)) {
     warden_ = Link(*fd);
     listing_ = true;
     listed_.clear();
     listed_starts_.clear();
-    warden_.send(Order(Hello{kProtocolVersion, options_.installation}));
+    warden_.send(Order(Hello{options_.protocol, options_.installation}));
     return true;
   }
   if (now >= next_spawn_) {
@@ -198,6 +203,39 @@ bool LocalDriver::connected() {
     if (!started) last_error_ = started.error().message;
   }
   if (now - away_since_ > kGiveUpUs) give_up_unsent(last_error_);
+  return false;
+}
+
+std::string LocalDriver::refusal() {
+  const std::lock_guard lock(mutex_);
+  return refusal_;
+}
+
+// Lets go of the warden. A connection that stayed open, or was made again and again, would keep it
+// from leaving when its work has ended.
+void LocalDriver::refuse(const std::string& why) {
+  std::fprintf(stderr, "atoll: %s\n", why.c_str());
+  warden_.close();
+  {
+    const std::lock_guard lock(mutex_);
+    refusal_ = why;
+  }
+  fail_execs(why);
+}
+
+// The lock tells whether it lives, without disturbing it. Attempts that were expected or ordered
+// may run there, so nothing is given up and no other warden is started meanwhile.
+bool LocalDriver::still_refused(int64_t now) {
+  if (refusal().empty()) return false;
+  if (now < next_look_) return true;
+  next_look_ = now + kLookEveryUs;
+  Result<int> lock = take_lock(directory_ + "/warden.lock", 0);
+  if (!lock) return true;
+  ::close(*lock);
+  away_since_ = now;
+  next_spawn_ = 0;
+  const std::lock_guard guard(mutex_);
+  refusal_.clear();
   return false;
 }
 
@@ -260,6 +298,7 @@ void LocalDriver::hear() {
   const bool open = warden_.fill();
   while (std::optional<Notice> notice = warden_.receive<Notice>()) {
     match(*notice, [&](auto& body) { on_notice(body); });
+    if (!warden_.open()) return;  // refused: what else it said is for another server
   }
   if (open) return;
   warden_.close();
@@ -267,10 +306,11 @@ void LocalDriver::hear() {
   next_spawn_ = 0;
 }
 
-void LocalDriver::fail_execs() {
+void LocalDriver::fail_execs(const std::string& why) {
   const std::lock_guard lock(mutex_);
+  wanted_.execs.clear();
   for (auto& [id, result] : exec_results_) {
-    if (!result) result = ExecEnded{.id = id, .error = "the warden was restarted meanwhile"};
+    if (!result) result = ExecEnded{.id = id, .error = why};
   }
   exec_done_.notify_all();
 }

@@ -41,7 +41,8 @@ struct LocalOptions {
   int64_t log_bytes_max = 64 << 20;                   // per stream, of a task that does not say
   bool cgroups = true;                                // false: rlimits only
   Duration warden_idle_exit =
-      seconds(60);  // the warden leaves after so long without server and work
+      seconds(60);                       // the warden leaves after so long without server and work
+  uint32_t protocol = kProtocolVersion;  // what this server speaks; tests pretend another
 };
 
 class LocalDriver : public SiteDriver {
@@ -73,6 +74,10 @@ class LocalDriver : public SiteDriver {
   // The process of the warden; zero before the first report.
   int64_t warden_pid() const { return warden_pid_; }
 
+  // Why the warden that runs is not used (check_warden); empty when it is. Its work goes on, and
+  // orders wait until it has left. From any thread.
+  std::string refusal();
+
   core::SiteReport report(const std::vector<std::string>& abilities) const;
 
  private:
@@ -98,6 +103,8 @@ class LocalDriver : public SiteDriver {
   void wake();
   void run();
   bool connected();
+  void refuse(const std::string& why);
+  bool still_refused(int64_t now);
   void take_wanted();
   void begin(StartOrder order);
   void begin_stop(const StopOrder& order);
@@ -112,7 +119,7 @@ class LocalDriver : public SiteDriver {
   void reconcile_again();
   void stop_unwanted(AttemptId attempt);
   void give_up_unsent(const std::string& why);
-  void fail_execs();
+  void fail_execs(const std::string& why);
   void report_end(AttemptId attempt, core::AttemptResult result);
   void report_end(AttemptId attempt, core::EndCause cause, std::string message);
 
@@ -132,6 +139,7 @@ class LocalDriver : public SiteDriver {
   std::map<uint64_t, std::optional<ExecEnded>> exec_results_;
   std::condition_variable exec_done_;
   uint64_t next_exec_ = 1;
+  std::string refusal_;
 
   // Of the driver's thread.
   ReportSink sink_;
@@ -146,6 +154,7 @@ class LocalDriver : public SiteDriver {
   Accounts accounts_;
   int64_t away_since_ = 0;
   int64_t next_spawn_ = 0;
+  int64_t next_look_ = 0;  // at the lock of a refused warden
   bool shutting_down_ = false;
   std::string last_error_ = "see warden.log in its directory";
 };

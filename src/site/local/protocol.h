@@ -2,9 +2,10 @@
 // the warden passes StartTask, StopTask and ExecTask on to the keeper of the attempt and passes its
 // notices back.
 //
-// Alternatives and members are only ever appended (base/describe.h). The warden accepts a server
-// whose version is at most two behind its own; a server finds out from Welcome and, when the warden
-// is too old for it, waits until the warden has no work and replaces it.
+// Alternatives and members are only ever appended (base/describe.h). The server decides: it works
+// with a warden of its own version or up to kProtocolVersionsBack before it, which Welcome tells.
+// Any other it lets go of (warden_client.h): the warden ends its work, writes the results to its
+// ledger and leaves, and only then is another started there.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 namespace atl::site {
 
 inline constexpr uint32_t kProtocolVersion = 1;
-inline constexpr uint32_t kProtocolVersionsBack = 2;
+inline constexpr uint32_t kProtocolVersionsBack = 2;  // so many releases an upgrade may skip
 
 // The machine's account a task runs under, looked up by the driver: the warden is static and has no
 // name service.

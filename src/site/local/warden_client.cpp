@@ -38,6 +38,20 @@ Result<int> connect_warden(const std::string& directory) {
   return fail(ErrorCode::unavailable, "no warden listens on " + path + ": " + why);
 }
 
+Result<void> check_warden(const Welcome& warden, uint32_t ours) {
+  const uint32_t oldest = ours > kProtocolVersionsBack ? ours - kProtocolVersionsBack : 1;
+  if (warden.version >= oldest && warden.version <= ours) return {};
+  const bool newer = warden.version > ours;
+  return fail(ErrorCode::conflict,
+              "the warden of this machine's work (process " + std::to_string(warden.pid) +
+                  ") is too " + (newer ? "new" : "old") + " for this server: it speaks protocol " +
+                  std::to_string(warden.version) + ", the server " + std::to_string(oldest) +
+                  " to " + std::to_string(ours) + ". Its work goes on. Start " +
+                  (newer ? "the newer Atoll" : "the Atoll it belongs to") +
+                  " to follow it, or wait: the warden leaves when its work has ended, and this "
+                  "server then takes over with the results");
+}
+
 Result<void> start_warden(const WardenCommand& command) {
   std::vector<std::string> words = {command.program,
                                     "--directory",

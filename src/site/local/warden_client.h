@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "site/local/protocol.h"
 
 namespace atl::site {
 
@@ -21,6 +22,10 @@ std::string default_warden_program();
 
 // A connected socket, or `unavailable` when nobody listens. Does not wait.
 [[nodiscard]] Result<int> connect_warden(const std::string& directory);
+
+// Whether a server that speaks `ours` works with the warden. conflict: it is too old or newer; the
+// message says what to do.
+[[nodiscard]] Result<void> check_warden(const Welcome& warden, uint32_t ours);
 
 // Starts one, detached; it listens some time later, or finds that another does. Blocks for a fork
 // and an exec.

@@ -21,9 +21,18 @@ constexpr int64_t kPeriodUs = 100000;
 constexpr int64_t kQuotaMinUs = 1000;  // the kernel's least
 constexpr int64_t kMemoryMin = 4 << 20;
 
-void write_fd(int fd, const std::string& text) {
-  // A refused limit is not an error here: the tree was probed when the warden started.
-  if (fd >= 0) static_cast<void>(!::pwrite(fd, text.data(), text.size(), 0));
+bool try_write(int fd, const std::string& text) {
+  return fd >= 0 && ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+// A refused limit is not an error here: the tree was probed when the warden started.
+void write_fd(int fd, const std::string& text) { static_cast<void>(try_write(fd, text)); }
+
+bool kill_group(const std::string& directory) {
+  const int fd = ::open((directory + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC);
+  const bool killed = try_write(fd, "1");
+  if (fd >= 0) ::close(fd);
+  return killed;
 }
 
 void remove_directory(const std::string& path) {
@@ -51,7 +60,8 @@ CgroupSlot::CgroupSlot(const CgroupBase& base, int number) : version_(base.versi
 }
 
 CgroupSlot::~CgroupSlot() {
-  for (const int fd : {memory_limit_, memory_stat_, memory_oom_, cpu_max_, cpu_usage_, pids_max_}) {
+  for (const int fd :
+       {memory_limit_, memory_stat_, memory_oom_, memory_peak_, cpu_max_, cpu_usage_, pids_max_}) {
     if (fd >= 0) ::close(fd);
   }
 }
@@ -73,6 +83,8 @@ bool CgroupSlot::make() {
   memory_limit_ = open_file(memory_, "memory.limit_in_bytes", "memory.max", O_RDWR);
   memory_stat_ = open_file(memory_, "memory.stat", "memory.stat", O_RDONLY);
   memory_oom_ = open_file(memory_, "memory.oom_control", "memory.events", O_RDONLY);
+  memory_peak_ = open_file(memory_, "memory.max_usage_in_bytes", "memory.peak", O_RDWR);
+  if (memory_peak_ < 0) memory_peak_ = open_file(memory_, "", "memory.peak", O_RDONLY);
   cpu_max_ = open_file(cpu_, "cpu.cfs_quota_us", "cpu.max", O_RDWR);
   cpu_usage_ = open_file(cpuacct_, "cpuacct.usage", "cpu.stat", O_RDONLY);
   pids_max_ = open_file(pids_, "pids.max", "pids.max", O_RDWR);
@@ -149,6 +161,11 @@ void CgroupSlot::forbid_forks() {
   limits_.processes = -1;
 }
 
+bool CgroupSlot::kill_members() {
+  const std::string& any = !pids_.empty() ? pids_ : memory_;
+  return version_ == 2 && kill_group(any);
+}
+
 int64_t CgroupSlot::cpu_us() const {
   if (cpu_usage_ < 0) return -1;
   const std::string text = reread(cpu_usage_);
@@ -169,6 +186,24 @@ int64_t CgroupSlot::new_oom_kills() {
 
 int64_t CgroupSlot::shared_bytes() const {
   return memory_stat_ < 0 ? -1 : number_after(reread(memory_stat_), "shmem");
+}
+
+// Marking sets the kernel's peak to what is in use now.
+void CgroupSlot::mark_peak() {
+  if (memory_peak_ < 0) return;
+  peak_marked_ = try_write(memory_peak_, "0");
+  peak_before_ = parse_int(trim(reread(memory_peak_))).value_or(-1);
+}
+
+int64_t CgroupSlot::memory_peak() const {
+  if (memory_peak_ < 0 || peak_before_ < 0) return -1;
+  const int64_t peak = parse_int(trim(reread(memory_peak_))).value_or(-1);
+  if (peak <= peak_before_) return peak_marked_ ? 0 : -1;
+  const std::string stat = reread(memory_stat_);
+  const int64_t cache =
+      number_after(stat, version_ == 1 ? "cache" : "file") - number_after(stat, "shmem");
+  const int64_t held = std::max<int64_t>(0, peak - std::max<int64_t>(0, cache));
+  return peak_marked_ ? std::min(held, peak - peak_before_) : held;
 }
 
 // Opened anew each time: version 1 answers an open descriptor with a list up to a second old.
@@ -194,6 +229,11 @@ void end_members(const std::string& slot) {
   for (int i = 0; i < 2000; ++i) {
     const std::vector<pid_t> pids = pids_in(read_file(slot + "/cgroup.procs").value_or(""));
     if (pids.empty()) return;
+    const bool inside = std::find(pids.begin(), pids.end(), ::getpid()) != pids.end();
+    if (!inside && kill_group(slot)) {
+      ::usleep(1000);
+      continue;
+    }
     const int fd = ::open((slot + "/pids.max").c_str(), O_WRONLY | O_CLOEXEC);
     write_fd(fd, "0");
     if (fd >= 0) ::close(fd);

@@ -62,6 +62,9 @@ class CgroupSlot {
   void set_limits(const CgroupLimits& limits);
   // Forbids any fork inside, so that killing the members one by one comes to an end.
   void forbid_forks();
+  // Kills every member at one stroke, which version 2 can. The caller must not be one, so it is for
+  // the warden: a keeper is in its own slot. False: not here, kill the members one by one.
+  [[nodiscard]] bool kill_members();
 
   int64_t cpu_us() const;        // since the slot was made; -1 when not accounted
   int64_t memory_bytes() const;  // anonymous memory in use now; -1 when not accounted
@@ -69,6 +72,12 @@ class CgroupSlot {
   // What earlier tasks left in shared memory: it counts against the next one's limit and cannot be
   // reclaimed.
   int64_t shared_bytes() const;
+
+  // The peak counts from mark_peak() on: what all members together held at one moment, without the
+  // page cache, which is not theirs alone and gives way. -1 when not accounted, as in version 2
+  // before Linux 6.12 when an earlier task of the slot held more.
+  void mark_peak();
+  int64_t memory_peak() const;
 
   std::vector<pid_t> members() const;
 
@@ -82,7 +91,9 @@ class CgroupSlot {
   std::string memory_, cpu_, cpuacct_, pids_;
   CgroupLimits limits_;
   int64_t oom_kills_ = 0;
-  int memory_limit_ = -1, memory_stat_ = -1, memory_oom_ = -1;
+  int64_t peak_before_ = -1;
+  bool peak_marked_ = false;
+  int memory_limit_ = -1, memory_stat_ = -1, memory_oom_ = -1, memory_peak_ = -1;
   int cpu_max_ = -1, cpu_usage_ = -1, pids_max_ = -1;
   std::string procs_;
 };

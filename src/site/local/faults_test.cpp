@@ -6,9 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "site/local/files.h"
+#include "site/local/ledger.h"
 #include "site/local/local_fixture.h"
 #include "site/local/process_tree.h"
 #include "site/local/remains.h"
@@ -195,6 +198,118 @@ TEST_P(Faults, AFullDiskForLogsChangesNoResult) {
   ::umount(logs.c_str());
 }
 
+class FullLedger : public LocalFixture {
+ protected:
+  void SetUp() override {
+    place_ = std::make_unique<LocalPlace>();
+    std::filesystem::create_directories(directory());
+    mounted_ = ::mount("tmpfs", directory().c_str(), "tmpfs", 0, "size=512k") == 0;
+    if (!mounted_) GTEST_SKIP() << "needs a file system of its own: " << std::strerror(errno);
+    LocalOptions options = place_->options();
+    options.warden_idle_exit = seconds(1);
+    open_driver(options);
+  }
+  void TearDown() override {
+    std::filesystem::remove(filler());
+    if (mounted_) {
+      if (!driver_) open_driver(place_->options());
+      driver_->shutdown();
+      driver_.reset();
+      EXPECT_EQ(::umount2(directory().c_str(), MNT_DETACH), 0);
+    }
+    place_.reset();
+  }
+  std::string directory() const { return place_->home() + "/site/local"; }
+  std::string filler() const { return directory() + "/filler"; }
+
+  void fill_disk() {
+    std::ofstream out(filler(), std::ios::binary);
+    const std::string page(4096, 'x');
+    while (out.write(page.data(), 4096).flush()) {
+    }
+  }
+  // How many attempts have no result in the file, by a copy: opening a ledger writes it.
+  size_t without_result() {
+    const std::string copy = place_->home() + "/ledger-copy";
+    std::filesystem::copy_file(directory() + "/ledger", copy,
+                               std::filesystem::copy_options::overwrite_existing);
+    Ledger ledger;
+    EXPECT_TRUE(ledger.open(copy, "boot").has_value());
+    size_t count = 0;
+    for (const auto& [attempt, result] : ledger.known()) count += !result;
+    return count;
+  }
+  template <class Ready>
+  bool eventually(Ready ready) {
+    for (int i = 0; i < 2000 && !ready(); ++i) ::usleep(10000);
+    return ready();
+  }
+  bool mounted_ = false;
+};
+
+TEST_F(FullLedger, ResultsAreKeptUntilTheyCanBeWritten) {
+  const std::string gate = place_->home() + "/gate";
+  std::vector<AttemptId> ids;
+  for (int i = 0; i < 8; ++i) {
+    ids.push_back(start(shell("while [ ! -e " + gate + " ]; do sleep 0.02; done; exit 7")));
+  }
+  for (const AttemptId id : ids) ASSERT_TRUE(seen_->wait_started(id));
+  // A file has its last page already: eight results must not fit into what is left of it.
+  while (std::filesystem::file_size(directory() + "/ledger") % 4096 < 3800) {
+    ASSERT_EQ(run(order({.argv = {"true"}})).exit_code, 0);
+  }
+  fill_disk();
+  const auto warden = static_cast<int>(driver_->warden_pid());
+  driver_.reset();
+  std::ofstream(gate) << "";
+  const std::string mark = std::string(kMarkerVariable) + "=" + place_->installation();
+  ASSERT_TRUE(eventually([&] { return processes_with(mark).empty(); }));
+  // Longer than a warden without work stays: one that left would take the results along.
+  for (int i = 0; i < 80 && process_start(warden) != 0; ++i) ::usleep(100000);
+  ASSERT_NE(process_start(warden), 0u);
+  ASSERT_GT(without_result(), 0u) << "the disk was not full";
+  std::filesystem::remove(filler());
+  ASSERT_TRUE(eventually([&] { return without_result() == 0; }));
+  ::kill(warden, SIGKILL);
+  open_driver(place_->options(), ids);
+  for (const AttemptId id : ids) {
+    ASSERT_TRUE(seen_->wait_ended(id));
+    EXPECT_EQ(seen_->result(id).exit_code, 7);
+    EXPECT_EQ(seen_->result(id).cause, core::EndCause::exited);
+  }
+}
+
+TEST_F(FullLedger, ResultsAreToldAndNewWorkIsRefusedMeanwhile) {
+  const std::string gate = place_->home() + "/gate";
+  const AttemptId id = start(shell("while [ ! -e " + gate + " ]; do sleep 0.02; done; exit 7"));
+  ASSERT_TRUE(seen_->wait_started(id));
+  fill_disk();
+  core::AttemptResult refused;
+  for (int i = 0; i < 200 && refused.cause != core::EndCause::start_error; ++i) {
+    refused = run(order({.argv = {"true"}}));
+  }
+  EXPECT_EQ(refused.cause, core::EndCause::start_error);
+  EXPECT_NE(refused.message.find("disk full"), std::string::npos) << refused.message;
+  std::ofstream(gate) << "";
+  ASSERT_TRUE(seen_->wait_ended(id));
+  EXPECT_EQ(seen_->result(id).exit_code, 7);
+  std::filesystem::remove(filler());
+  EXPECT_EQ(run(shell("exit 3")).exit_code, 3);
+}
+
+TEST_F(LocalFixture, AGroupThatWasRemovedIsMadeAgain) {
+  if (seen_->site().abilities[0] == "rlimits") GTEST_SKIP() << "no control groups here";
+  std::ifstream list(place_->home() + "/site/local/cgroups");
+  int removed = 0;
+  for (std::string line; std::getline(list, line);) removed += ::rmdir(line.c_str()) == 0;
+  ASSERT_GT(removed, 0);
+  StartOrder hog =
+      order({.argv = {"python3", "-c", "x=[]\nwhile True: x.append(bytearray(1<<20))"}});
+  hog.resources.memory_bytes = 64 << 20;
+  hog.wall = seconds(30);
+  EXPECT_EQ(run(std::move(hog)).cause, core::EndCause::memory);
+}
+
 // A server without rights: no control groups, no other accounts; subreapers and rlimits still hold.
 int serve_as_nobody(const LocalOptions& options) {
   if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 10;
@@ -202,9 +317,11 @@ int serve_as_nobody(const LocalOptions& options) {
   LocalDriver driver(options);
   driver.adopt({}, seen.sink());
   if (!seen.wait_probed()) return 11;
+  std::optional<uint32_t> account;
   const auto run = [&](uint64_t job, const std::string& text, int64_t memory) {
     const AttemptId id{JobId{job}, 0, 1};
     driver.start({{.attempt = id,
+                   .uid = account,
                    .resources = {.memory_bytes = memory},
                    .wall = seconds(10),
                    .grace = seconds(1),
@@ -217,6 +334,15 @@ int serve_as_nobody(const LocalOptions& options) {
   if (driver.logs({JobId{1}, 0, 1}, LogStream::out, 0, 100)->bytes != "65534\n") return 14;
   if (!processes_with(std::string(kMarkerVariable) + "=" + options.installation).empty()) return 15;
   if (run(2, "python3 -c 'x=bytearray(200<<20)'", 100 << 20).exit_code != 1) return 16;
+  account = 65534;
+  if (run(3, "exit 5", 0).exit_code != 5) return 17;
+  for (const uint32_t other : {0u, 1u}) {
+    account = other;
+    const core::AttemptResult refused = run(4 + other, "exit 5", 0);
+    if (refused.cause != core::EndCause::start_error) return 18;
+    const std::string words = "cannot run work as " + std::to_string(other);
+    if (refused.message.find(words) == std::string::npos) return 19;
+  }
   driver.shutdown();
   return 0;
 }

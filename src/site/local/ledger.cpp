@@ -13,6 +13,7 @@
 namespace atl::site {
 namespace {
 
+constexpr size_t kPendingMax = 1 << 20;  // on a full disk; what is known is shorter then
 constexpr int64_t kCompactAt = 1 << 20;  // below this a rewrite costs more than it frees
 
 uint32_t checksum(std::string_view bytes) {
@@ -39,8 +40,12 @@ Ledger::~Ledger() {
 Result<void> Ledger::open(const std::string& path, const std::string& boot_id) {
   path_ = path;
   boot_id_ = boot_id;
-  const std::string bytes = read_file(path).value_or("");
-  load(bytes);
+  const std::optional<std::string> bytes = read_file(path);
+  if (!bytes && errno != ENOENT) {
+    return fail(ErrorCode::unavailable,
+                "cannot read the ledger " + path + ": " + std::strerror(errno));
+  }
+  load(bytes.value_or(""));
   rebooted_ = !stored_boot_id_.empty() && stored_boot_id_ != boot_id_;
   if (stored_boot_id_.empty()) stored_boot_id_ = boot_id_;
   return rewrite();
@@ -87,11 +92,19 @@ void Ledger::adopted() {
 }
 
 bool Ledger::commit() {
-  if (pending_.empty()) return true;
+  if (written()) return true;
+  if (stale_) {
+    pending_.clear();  // all of it is known, which is what is written
+    return rewrite().has_value();
+  }
   if (!write_all(fd_, pending_)) {
     // A partly written record would hide what follows it, so the file goes back to its last whole
     // state.
-    if (::ftruncate(fd_, size_) == 0) ::lseek(fd_, size_, SEEK_SET);
+    const bool whole = ::ftruncate(fd_, size_) == 0 && ::lseek(fd_, size_, SEEK_SET) == size_;
+    if (!whole || pending_.size() > kPendingMax) {
+      stale_ = true;
+      pending_.clear();
+    }
     return false;
   }
   size_ += static_cast<int64_t>(pending_.size());
@@ -119,6 +132,8 @@ Result<void> Ledger::rewrite() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = fd;
   size_ = static_cast<int64_t>(bytes.size());
+  pending_.clear();
+  stale_ = false;
   return {};
 }
 

@@ -60,8 +60,10 @@ class Ledger {
   void adopted();
 
   // False when the file could not be written (disk full): nothing accepted since the last commit
-  // may be started.
+  // may be started. What was to be written is kept and tried again by the next commit().
   [[nodiscard]] bool commit();
+  // Everything is in the file.
+  bool written() const { return pending_.empty() && !stale_; }
 
  private:
   void append(const LedgerEntry& entry);
@@ -76,6 +78,7 @@ class Ledger {
   int fd_ = -1;
   int64_t size_ = 0;
   std::string pending_;
+  bool stale_ = false;  // the file lacks more than pending_ holds: only writing it anew helps
   Known known_;
 };
 

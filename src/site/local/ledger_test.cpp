@@ -1,8 +1,10 @@
 #include "site/local/ledger.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "site/local/files.h"
@@ -94,6 +96,82 @@ TEST_F(LedgerFile, StaysSmallWhenEverythingIsForgotten) {
     ASSERT_TRUE(ledger.commit());
   }
   EXPECT_LT(std::filesystem::file_size(path_), 2u << 20);
+}
+
+// The disk ends in the middle of a record: what limits the size of files acts as a full disk does.
+class FullDisk {
+ public:
+  explicit FullDisk(uint64_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small = {bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, SIG_DFL);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(LedgerFile, WhatCouldNotBeWrittenIsWrittenLater) {
+  Ledger ledger;
+  ASSERT_TRUE(ledger.open(path_, "boot").has_value());
+  ledger.accept(a_);
+  ASSERT_TRUE(ledger.commit());
+  const uint64_t size = std::filesystem::file_size(path_);
+  {
+    const FullDisk full(size + 10);
+    ledger.end(a_, {.exit_code = 4, .message = "long enough for the record to be torn"});
+    EXPECT_FALSE(ledger.commit());
+    EXPECT_FALSE(ledger.commit());
+  }
+  EXPECT_FALSE(ledger.written());
+  EXPECT_EQ(std::filesystem::file_size(path_), size) << "a torn record stayed";
+  ASSERT_TRUE(ledger.commit());
+  EXPECT_TRUE(ledger.written());
+  Ledger again;
+  ASSERT_TRUE(again.open(path_, "boot").has_value());
+  ASSERT_TRUE(again.known().at(a_).has_value());
+  EXPECT_EQ(again.known().at(a_)->exit_code, 4);
+}
+
+TEST_F(LedgerFile, ALongTimeOnAFullDiskLosesNothing) {
+  Ledger ledger;
+  ASSERT_TRUE(ledger.open(path_, "boot").has_value());
+  ledger.accept(a_);
+  ASSERT_TRUE(ledger.commit());
+  {
+    const FullDisk full(std::filesystem::file_size(path_));
+    ledger.end(a_, {.exit_code = 4});
+    for (uint64_t job = 10; job < 60; ++job) {
+      const AttemptId refused{JobId{job}, 0, 1};
+      ledger.accept(refused);
+      ledger.end(refused, {.message = std::string(100000, 'x')});
+      ledger.forget(refused);
+      EXPECT_FALSE(ledger.commit());
+    }
+    EXPECT_FALSE(ledger.written());
+  }
+  ASSERT_TRUE(ledger.commit());
+  EXPECT_LT(std::filesystem::file_size(path_), 1u << 20) << "what was over is written too";
+  Ledger again;
+  ASSERT_TRUE(again.open(path_, "boot").has_value());
+  ASSERT_EQ(again.known().size(), 1u);
+  EXPECT_EQ(again.known().at(a_)->exit_code, 4);
+}
+
+TEST_F(LedgerFile, OneThatCannotBeReadIsNotOverwritten) {
+  const std::string directory = path_ + ".d";
+  std::filesystem::create_directories(
+      directory);  // reading it fails, and not because it is missing
+  Ledger ledger;
+  const Result<void> opened = ledger.open(directory, "boot");
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_NE(opened.error().message.find("cannot read"), std::string::npos);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(LedgerFile, APathThatCannotBeOpenedIsRefused) {

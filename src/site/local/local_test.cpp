@@ -1,6 +1,8 @@
 // What a task on this machine sees, and what is told of it afterwards.
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -177,6 +179,41 @@ TEST_F(Local, AccountsForWhatWasUsed) {
   ASSERT_TRUE(samples.has_value()) << samples.error().message;
   ASSERT_GE(samples->points.size(), 1u);
   EXPECT_GT(samples->points[0].memory_bytes, 60 << 20);
+}
+
+TEST_F(Local, ThePeakIsThatOfAllProcessesTogether) {
+  if (seen_->site().abilities[0] == "rlimits") GTEST_SKIP() << "no control groups here";
+  // Four children hold 40 MiB each until all of them do.
+  const core::AttemptResult many = run(order({.argv = {"python3", "-c", R"(
+import os
+told, tell = os.pipe()
+held, hold = os.pipe()
+for i in range(4):
+    if os.fork() == 0:
+        x = bytearray(b'x') * (40 << 20)
+        os.close(hold)
+        os.write(tell, b'.')
+        os.read(held, 1)
+        os._exit(0)
+for i in range(4): os.read(told, 1)
+os.close(hold)
+for i in range(4): os.wait()
+)"}}));
+  ASSERT_EQ(many.exit_code, 0) << output(last_, LogStream::err);
+  EXPECT_GT(many.usage.memory_peak_bytes, 160 << 20);
+  EXPECT_LT(many.usage.memory_peak_bytes, 260 << 20);
+  // The same slot counts anew for the next task.
+  EXPECT_LT(run(order({.argv = {"true"}})).usage.memory_peak_bytes, 30 << 20);
+}
+
+TEST_F(Local, ThePeakIsWithoutThePageCache) {
+  struct statfs where;
+  ASSERT_EQ(::statfs(place_->home().c_str(), &where), 0);
+  if (where.f_type == TMPFS_MAGIC) GTEST_SKIP() << "files in /tmp are memory here";
+  const std::string file = place_->home() + "/big";
+  const core::AttemptResult copies = run(shell("head -c 150000000 /dev/zero > " + file));
+  ASSERT_EQ(copies.exit_code, 0);
+  EXPECT_LT(copies.usage.memory_peak_bytes, 60 << 20);
 }
 
 TEST_F(Local, CpuLimitHolds) {

@@ -1,10 +1,15 @@
 // The small parts of the local site, each by itself.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <list>
+#include <thread>
 
 #include "site/local/cgroup.h"
 #include "site/local/devices.h"
@@ -14,6 +19,7 @@
 #include "site/local/log_store.h"
 #include "site/local/probe.h"
 #include "site/local/protocol.h"
+#include "site/local/remains.h"
 #include "site/local/samples.h"
 
 namespace atl::site {
@@ -169,6 +175,175 @@ TEST(Cgroup, VersionTwoWritesItsOwnFiles) {
   EXPECT_EQ(slot.new_oom_kills(), 3);
   EXPECT_EQ(slot.new_oom_kills(), 0);
   std::filesystem::remove_all(root);
+}
+
+TEST(Cgroup, VersionTwoTellsThePeakOfATask) {
+  const std::string root = fresh_directory("peak");
+  std::filesystem::create_directories(root + "/slot-0");
+  const std::string file = root + "/slot-0/memory.peak";
+  std::ofstream(file) << "9000\n";
+  std::ofstream(root + "/slot-0/memory.stat") << "anon 1\nfile 3000\nshmem 1000\n";
+  CgroupBase base{.version = 2, .memory = root};
+  CgroupSlot slot(base, 0);
+  ASSERT_TRUE(slot.make());
+  slot.mark_peak();  // the plain file now says 0000, as if nothing were in use
+  EXPECT_TRUE(read_file(file)->starts_with("0"));
+  std::ofstream(file) << "12000\n";
+  EXPECT_EQ(slot.memory_peak(), 10000);
+  CgroupSlot none;
+  none.mark_peak();
+  EXPECT_EQ(none.memory_peak(), -1);
+  std::filesystem::remove_all(root);
+}
+
+// A child in a group of plain files, and a thread that does what the kernel would: it kills the
+// child when cgroup.kill says so, and lists it no longer once it is dead.
+class FakeGroup {
+ public:
+  explicit FakeGroup(bool can_kill) : slot_(root_ + "/atoll-i/slot-0") {
+    std::filesystem::create_directories(slot_);
+    if (can_kill) std::ofstream(slot_ + "/cgroup.kill") << "";
+    std::ofstream(slot_ + "/pids.max") << "max";
+    child_ = ::fork();
+    if (child_ == 0) {
+      for (;;) ::pause();
+    }
+    std::ofstream(slot_ + "/cgroup.procs") << child_ << "\n";
+    kernel_ = std::thread([this] {
+      while (::waitpid(child_, nullptr, WNOHANG) == 0) {
+        if (read_file(slot_ + "/cgroup.kill").value_or("") == "1") ::kill(child_, SIGKILL);
+        ::usleep(1000);
+      }
+      std::ofstream(slot_ + "/cgroup.procs") << "";
+    });
+  }
+  ~FakeGroup() {
+    kernel_.join();
+    std::filesystem::remove_all(root_);
+  }
+  CgroupBase base() const { return {.version = 2, .pids = root_ + "/atoll-i"}; }
+  std::string text(const char* file) const { return read_file(slot_ + "/" + file).value_or(""); }
+
+ private:
+  const std::string root_ = fresh_directory("kill");
+  const std::string slot_;
+  pid_t child_ = -1;
+  std::thread kernel_;
+};
+
+TEST(Cgroup, IsKilledAtOneStrokeWhereTheKernelCan) {
+  const FakeGroup group(true);
+  end_cgroup_members(group.base().directories());
+  EXPECT_EQ(group.text("cgroup.kill"), "1");
+  EXPECT_EQ(group.text("pids.max"), "max") << "killed one by one";
+  EXPECT_EQ(group.text("cgroup.procs"), "");
+  CgroupSlot slot(group.base(), 0);
+  EXPECT_TRUE(slot.kill_members());
+}
+
+TEST(Cgroup, IsKilledOneByOneElsewhere) {
+  const FakeGroup group(false);
+  end_cgroup_members(group.base().directories());
+  EXPECT_TRUE(group.text("pids.max").starts_with("0"));
+  EXPECT_EQ(group.text("cgroup.procs"), "");
+  CgroupSlot slot(group.base(), 0);
+  EXPECT_FALSE(slot.kill_members());
+}
+
+// On the real tree, with names as the journal makes them.
+class Sweep : public testing::Test {
+ protected:
+  void SetUp() override {
+    own_ = make_cgroup_base("test-" + std::to_string(::getpid()));
+    if (own_.version == 0) GTEST_SKIP() << own_.why;
+    char where[64] = {};
+    static_cast<void>(!::readlink("/proc/self/ns/pid", where, sizeof where - 1));
+    if (std::string(where) != "pid:[4026531836]") GTEST_SKIP() << "inside a pid namespace";
+  }
+  void TearDown() override {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      ::waitpid(child_, nullptr, 0);
+    }
+    end_cgroup_members(own_.directories());
+    for (const CgroupBase& base : made_) end_cgroup_members(base.directories());
+  }
+  const CgroupBase& make(const std::string& tail) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%014x%s", static_cast<unsigned>(::getpid()), tail.c_str());
+    name_ = name;
+    const CgroupBase& base = made_.emplace_back(make_cgroup_base(name));
+    CgroupSlot slot(base, 0);
+    EXPECT_TRUE(slot.make());
+    return base;
+  }
+  bool stands(const CgroupBase& base) {
+    size_t found = 0;
+    for (const std::string& one : base.directories()) found += std::filesystem::exists(one);
+    EXPECT_TRUE(found == 0 || found == base.directories().size()) << found;
+    return found > 0;
+  }
+  // Lives until it is killed; `words` are what ps shows of it.
+  void begin_child(const std::vector<std::string>& words, CgroupSlot* inside) {
+    child_ = ::fork();
+    if (child_ != 0) return;
+    if (inside && !inside->enter()) ::_exit(1);
+    std::vector<char*> argv;
+    std::vector<std::string> all = {"sh", "-c", "echo ready; while :; do sleep 1; done"};
+    all.insert(all.end(), words.begin(), words.end());
+    for (std::string& word : all) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::dup2(ready_[1], 1);
+    ::execv("/bin/sh", argv.data());
+    ::_exit(1);
+  }
+  void await_child() {
+    char line[6];
+    ASSERT_EQ(::read(ready_[0], line, sizeof line), 6);
+  }
+  void open_pipe() { ASSERT_EQ(::pipe2(ready_, O_CLOEXEC), 0); }
+
+  CgroupBase own_;
+  std::list<CgroupBase> made_;
+  std::string name_;
+  int ready_[2] = {-1, -1};
+  pid_t child_ = -1;
+};
+
+TEST_F(Sweep, RemovesEmptyGroupsOfWardensThatAreGone) {
+  const CgroupBase& gone = make("aa-1");
+  const CgroupBase& not_ours = make("-other");
+  sweep_groups(own_.directories());
+  EXPECT_FALSE(stands(gone));
+  EXPECT_TRUE(stands(not_ours));
+  EXPECT_TRUE(stands(own_));
+}
+
+TEST_F(Sweep, KeepsTheGroupOfALivingWarden) {
+  const CgroupBase& alive = make("bb-1");
+  open_pipe();
+  begin_child({"atoll-warden", "--installation", name_}, nullptr);
+  await_child();
+  sweep_groups(own_.directories());
+  EXPECT_TRUE(stands(alive));
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = -1;
+  sweep_groups(own_.directories());
+  EXPECT_FALSE(stands(alive));
+}
+
+TEST_F(Sweep, KillsNothing) {
+  const CgroupBase& used = make("cc-1");
+  CgroupSlot slot(used, 0);
+  ASSERT_TRUE(slot.make());
+  open_pipe();
+  begin_child({}, &slot);
+  await_child();
+  sweep_groups(own_.directories());
+  EXPECT_TRUE(stands(used));
+  EXPECT_EQ(::kill(child_, 0), 0);
+  EXPECT_FALSE(slot.members().empty());
 }
 
 TEST(Devices, ModelsAreTheWordsPeopleAskFor) {

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <vector>
+#include <set>
 
 #include "base/text.h"
 #include "site/local/cgroup.h"
@@ -36,6 +36,47 @@ int kill_marked(const std::string& marker) {
   }
   if (dir) ::closedir(dir);
   return found;
+}
+
+constexpr const char* kFirstPidNamespace = "pid:[4026531836]";
+constexpr size_t kSweptMax = 256;  // groups looked at by one start; the next ones do the rest
+
+bool sees_all_processes() {
+  char text[64];
+  const ssize_t n = ::readlink("/proc/self/ns/pid", text, sizeof text);
+  return n > 0 && std::string_view(text, static_cast<size_t>(n)) == kFirstPidNamespace;
+}
+
+// The installation in the name of a group, as the journal makes it (16 hex digits and an epoch);
+// empty when the name is anything else.
+std::string_view installation_in(std::string_view name) {
+  constexpr size_t kIdAt = 6, kEpochAt = 23;
+  if (!name.starts_with("atoll-") || name.size() <= kEpochAt || name[kEpochAt - 1] != '-')
+    return {};
+  const bool ours = name.find_first_not_of("0123456789abcdef", kIdAt) == kEpochAt - 1 &&
+                    name.find_first_not_of("0123456789", kEpochAt) == std::string_view::npos;
+  return ours ? name.substr(kIdAt) : std::string_view();
+}
+
+std::vector<std::string> entries(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* dir = ::opendir(directory.c_str());
+  while (const dirent* entry = dir ? ::readdir(dir) : nullptr) names.emplace_back(entry->d_name);
+  if (dir) ::closedir(dir);
+  return names;
+}
+
+std::set<std::string> living_installations() {
+  std::set<std::string> living;
+  for (const std::string& pid : entries("/proc")) {
+    if (!parse_int(pid)) continue;
+    const std::string line = read_file("/proc/" + pid + "/cmdline").value_or("");
+    const std::vector<std::string_view> words = split(line, '\0');
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (words[i - 1] == "--installation") living.emplace(words[i]);
+    }
+  }
+  return living;
 }
 
 }  // namespace
@@ -73,6 +114,31 @@ void end_groups(const std::string& groups) {
     if (line.find("/atoll-") != std::string_view::npos) directories.emplace_back(line);
   }
   end_cgroup_members(directories);
+}
+
+void sweep_groups(const std::vector<std::string>& ours) {
+  if (!sees_all_processes()) return;
+  std::vector<std::pair<std::string, std::string>> found;  // installation, directory
+  for (const std::string& own : ours) {
+    const std::string parent = own.substr(0, own.find_last_of('/'));
+    for (const std::string& name : entries(parent)) {
+      const std::string path = parent + "/" + name;
+      const std::string_view installation = installation_in(name);
+      if (installation.empty() || path == own || found.size() >= kSweptMax) continue;
+      found.emplace_back(installation, path);
+    }
+  }
+  if (found.empty()) return;
+  // After the groups: a warden is in the list of processes before it makes any.
+  const std::set<std::string> living = living_installations();
+  for (const auto& [installation, path] : found) {
+    if (living.contains(installation)) continue;
+    // The kernel refuses what has members.
+    for (const std::string& name : entries(path)) {
+      if (name.starts_with("slot-")) ::rmdir((path + "/" + name).c_str());
+    }
+    ::rmdir(path.c_str());
+  }
 }
 
 void end_marked_processes(const std::string& installation) {

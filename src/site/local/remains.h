@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -20,6 +21,10 @@ inline constexpr const char* kMarkerVariable = "ATOLL_INSTALLATION";
 // may be missing.
 void end_keepers(const std::string& keepers);
 void end_groups(const std::string& groups);
+// Removes the empty groups beside ours whose warden no longer lives, as after a kill -9 of one
+// whose home was then removed. Kills nothing. Does nothing inside a pid namespace, where a living
+// warden may be out of sight.
+void sweep_groups(const std::vector<std::string>& ours);
 void end_marked_processes(const std::string& installation);
 
 }  // namespace atl::site

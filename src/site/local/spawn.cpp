@@ -51,7 +51,7 @@ int fail_at(Child& child, SpawnStage stage) {
 
 void reset_signals() {
   // Handlers are reset by execve; what is ignored (keeper_signals) or blocked would be inherited.
-  for (const int one : {SIGPIPE, SIGHUP, SIGINT, SIGTERM}) ::signal(one, SIG_DFL);
+  for (const int one : {SIGPIPE, SIGHUP, SIGINT, SIGTERM, SIGXFSZ}) ::signal(one, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

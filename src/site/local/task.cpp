@@ -67,6 +67,7 @@ bool Task::start() {
                     .cpu_milli = launch_.cpu_milli,
                     .processes = launch_.processes_max});
   cpu_before_ = slot_.cpu_us();
+  slot_.mark_peak();
   if (!out_.open() || !err_.open()) return fail_start("the machine is out of file descriptors");
   SpawnPlan how = plan();
   if (!launch_.payload.stdin_text.empty()) {
@@ -229,7 +230,9 @@ void Task::finish(bool checkpointed) {
 void Task::account_usage() {
   core::Usage& usage = result_.usage;
   usage.cpu = cpu_of(used_);
-  usage.memory_peak_bytes = std::max<int64_t>(used_.ru_maxrss * 1024, sampler_.memory_peak());
+  // One process's peak is what wait tells; the group's is that of all together.
+  usage.memory_peak_bytes =
+      std::max({used_.ru_maxrss * 1024, sampler_.memory_peak(), slot_.memory_peak()});
   usage.read_bytes = static_cast<int64_t>(used_.ru_inblock) * 512;
   usage.written_bytes = static_cast<int64_t>(used_.ru_oublock) * 512;
   // Children that nobody waited for are missing in what wait tells, not in the group's account.

@@ -135,7 +135,8 @@ void Warden::flush_server() {
 }
 
 bool Warden::idle_for_long() const {
-  return !server_.open() && running_.empty() &&
+  // A result that could not be written is only here.
+  return !server_.open() && running_.empty() && ledger_.written() &&
          monotonic_us() - quiet_since_ > options_.idle_exit.us;
 }
 

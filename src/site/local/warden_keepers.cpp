@@ -96,7 +96,12 @@ void Warden::become_keeper(int number, int socket) {
   ::setrlimit(RLIMIT_NOFILE, &files);
   CgroupSlot group(groups_, number);
   CgroupSlot none;
-  const bool grouped = group.make() && group.enter();
+  // An empty base may have been removed meanwhile, by whoever tidies up on this machine.
+  const bool made =
+      group.make() ||
+      (groups_.version > 0 && make_cgroup_base(options_.installation).version == groups_.version &&
+       group.make());
+  const bool grouped = made && group.enter();
   Keeper keeper(kSocket, grouped ? group : none,
                 {.slot = number, .logs = options_.directory + "/logs"});
   ::_exit(keeper.run());
@@ -161,7 +166,9 @@ void Warden::bury_keeper(int number, Slot& slot) {
     for (int i = 0; i < 2000; ++i) {
       const std::vector<pid_t> members = group.members();
       if (members.empty()) break;
-      for (const pid_t pid : members) ::kill(pid, SIGKILL);
+      if (!group.kill_members()) {
+        for (const pid_t pid : members) ::kill(pid, SIGKILL);
+      }
       while (::waitpid(-1, nullptr, WNOHANG) > 0) {
       }
       ::usleep(1000);

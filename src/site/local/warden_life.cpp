@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "site/local/files.h"
@@ -44,6 +45,8 @@ Result<void> Warden::open() {
   Result<int> lock = take_lock(options_.directory + "/warden.lock", 0);
   if (!lock) return tl::unexpected(lock.error());
   lock_ = *lock;
+  // A limit on the size of files is an error of the write, as a full disk is.
+  ::signal(SIGXFSZ, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   rlimit files;
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -56,7 +59,9 @@ Result<void> Warden::open() {
   std::string list;
   for (const std::string& directory : groups_.directories()) list += directory + "\n";
   static_cast<void>(write_file(options_.directory + "/cgroups", list));
-  return listen();
+  if (Result<void> listens = listen(); !listens) return listens;
+  sweep_groups(groups_.directories());
+  return {};
 }
 
 Result<void> Warden::end_remains() {
@@ -129,7 +134,11 @@ void Warden::close_down() {
     ::waitpid(slots_.begin()->second.pid, nullptr, 0);
     lose_keeper(number);
   }
-  static_cast<void>(ledger_.commit());
+  if (!ledger_.commit()) {
+    std::fprintf(stderr,
+                 "atoll-warden: the ledger cannot be written; what ended last will be "
+                 "reported as lost\n");
+  }
   if (server_.open()) static_cast<void>(server_.flush());
   end_cgroup_members(groups_.directories());
   ::unlink((options_.directory + "/warden.sock").c_str());

@@ -60,7 +60,9 @@ void take(const PagePtr& page, const std::vector<SeenCommit>& commits) {
       ++page->shown;
     }
     page->after = seen.commit.sequence;
-    if (page->shown >= page->limit) return finish(*page);
+    if (page->shown < page->limit) continue;
+    page->caught_up = page->caught_up && &seen == &commits.back();
+    return finish(*page);
   }
   page->caught_up ? finish(*page) : fill(page);
 }

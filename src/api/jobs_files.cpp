@@ -85,7 +85,14 @@ void with_directory(const CallPtr& call, bool writes,
     }
     const auto directory = directory_of(call->context, found.job.id);
     if (!directory) return call->refuse(directory.error());
-    run_on(call->context.slow, call, [then, directory = *directory] { then(directory); });
+    run_on(call->context.slow, call, [call, writes, then, directory = *directory] {
+      if (writes && access(directory.c_str(), F_OK) != 0) {
+        return call->refuse({ErrorCode::conflict,
+                             "the job has no directory: it has not started, or it was removed",
+                             "id"});
+      }
+      then(directory);
+    });
   });
 }
 

@@ -113,6 +113,10 @@ TEST_F(Streams, EventsShowOnlyWhatOneMaySee) {
   EXPECT_EQ(as("rival", "GET", "/api/v1/events?after=0&job=1").body.find("job_ended"),
             std::string::npos);
   EXPECT_EQ(as("rival", "GET", "/api/v1/events?namespace=default").status, 404);
+  EXPECT_NE(as("ada", "GET", "/api/v1/events?after=0&limit=1").body.find("\"more\":true"),
+            std::string::npos)
+      << "a page that its limit cut short says so";
+  EXPECT_NE(page.find("\"more\":false"), std::string::npos) << page;
 }
 
 TEST_F(Streams, APositionTooOldIsReset) {

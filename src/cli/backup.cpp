@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "base/amount.h"
+#include "cli/contexts.h"
 #include "cli/display.h"
 #include "cli/exit.h"
 #include "cli/output.h"
@@ -15,27 +16,23 @@ namespace {
 
 constexpr std::chrono::minutes kBackupPatience{60};  // a large database takes its time
 
-std::string absolute(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
 // The server writes the file, so the path is one on its machine.
 Result<int> backup(Session& session, const std::string& file) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   http::Call call{.method = "POST", .target = "/admin/backup"};
   spec::JsonWriter json(call.body);
-  json.begin_object().member("file", absolute(file)).end_object();
+  json.begin_object().member("file", absolute_path(file)).end_object();
   call.headers.set("Content-Type", "application/json");
   call.timeout = kBackupPatience;
   const auto done = [&] {
-    const SlowLine slow(session.terminal, "writing " + absolute(file));
+    const SlowLine slow(session.terminal, "writing " + absolute_path(file));
     return (*api)->send(std::move(call));
   }();
   if (!done) return tl::unexpected(done.error());
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);
-  session.out << printable(absolute(file));
+  session.out << printable(absolute_path(file));
   if (!error) session.out << " (" << format_bytes(static_cast<std::int64_t>(bytes)) << ")";
   session.out << "\n";
   return kExitOk;
@@ -49,7 +46,7 @@ Result<int> restore(Session& session, const std::string& file) {
     return fail(ErrorCode::conflict, "a server (process " + std::to_string(pid) + ") runs on " +
                                          target->home + ": stop it first with `atoll down`");
   }
-  return session.hooks.restore(absolute(file), target->home);
+  return session.hooks.restore(absolute_path(file), target->home);
 }
 
 Result<int> snapshot(Session& session) {

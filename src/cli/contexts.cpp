@@ -122,15 +122,15 @@ Target of_socket(Target target) {
   return target;
 }
 
-std::string absolute(const std::string& path) {
+}  // namespace
+
+std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path full = fs::absolute(path, error);
   std::string text = (error ? fs::path(path) : full).lexically_normal().string();
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
   return text;
 }
-
-}  // namespace
 
 std::string contexts_path(const Environment& environment) {
   return xdg(environment, "XDG_CONFIG_HOME", "/.config") + "/atoll/contexts.yaml";
@@ -175,7 +175,7 @@ Result<Target> resolve_target(const TargetFlags& flags, const Contexts& contexts
       flags.home.empty() ? value_of(environment, "ATOLL_HOME") : flags.home;
   const std::string url = value_of(environment, "ATOLL_URL");
   Target target;
-  target.home = absolute(named_home.empty() ? default_home(environment) : named_home);
+  target.home = absolute_path(named_home.empty() ? default_home(environment) : named_home);
   target.token = value_of(environment, "ATOLL_TOKEN");
   if (!flags.url.empty() || (flags.context.empty() && flags.home.empty() && !url.empty())) {
     target.url = flags.url.empty() ? url : flags.url;

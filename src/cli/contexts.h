@@ -25,6 +25,9 @@ struct Contexts {
   bool operator==(const Contexts&) const = default;
 };
 
+// As seen from the working directory, tidied; also of what does not exist.
+std::string absolute_path(const std::string& path);
+
 std::string contexts_path(const Environment& environment);  // $XDG_CONFIG_HOME/atoll/contexts.yaml
 
 // No file is no contexts. `invalid` names the file, the line and what is wrong.

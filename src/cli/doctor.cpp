@@ -158,7 +158,7 @@ Result<bool> ask_server(Findings& findings, Session& session, Api& api) {
       ready ? "answers on " + session.target().value_or(Target{}).url : ready.error().message);
   check_version(findings, *answer);
   check_clock(findings, *answer);
-  const auto facts = api.get("/admin/doctor");
+  const auto facts = api.get("/doctor");
   if (!facts) {
     findings.add("facts", "warn", "the server does not tell more: " + facts.error().message);
     return true;
@@ -167,7 +167,7 @@ Result<bool> ask_server(Findings& findings, Session& session, Api& api) {
   return true;
 }
 
-Color color_of(const std::string& status) {
+Color status_color(const std::string& status) {
   return status == "ok" ? Color::good : status == "warn" ? Color::warning : Color::bad;
 }
 
@@ -183,7 +183,8 @@ Result<int> doctor(Session& session) {
   const std::vector<Json> list = findings.list();
   const View view{.columns = {{{.title = "STATUS"},
                                [](const Json& item) {
-                                 return Cell{item.text("status"), color_of(item.text("status"))};
+                                 return Cell{item.text("status"),
+                                             status_color(item.text("status"))};
                                }},
                               {{.title = "CHECK"}, cell_text("check")},
                               {{.title = "DETAIL"}, cell_text("detail")}},

@@ -26,7 +26,7 @@ struct EventsFlags {
   std::size_t limit = 50;
 };
 
-Color color_of(const std::string& type) {
+Color type_color(const std::string& type) {
   if (type.ends_with("ended")) return Color::good;
   if (type.ends_with("started") || type.ends_with("placed")) return Color::active;
   if (type.find("cancel") != std::string::npos || type.find("lost") != std::string::npos)
@@ -56,7 +56,7 @@ std::string event_line(const Json& event, const Terminal& terminal) {
   const int left = terminal.width - display_width(head) - display_width(middle) - 22;
   const std::string shown = terminal.width > 0 ? cut(rest, std::max(10, left)) : rest;
   return paint(head, Color::faint, terminal.color) + middle +
-         paint(pad(type, 20, Align::left), color_of(type), terminal.color) + "  " + shown;
+         paint(pad(type, 20, Align::left), type_color(type), terminal.color) + "  " + shown;
 }
 
 void print_event(Session& session, const Json& event) {
@@ -107,9 +107,7 @@ Result<bool> each_event(Api& api, const EventsFlags& flags, std::string after, c
     for (const Json& event : events) {
       if (!take(event)) return gone;
     }
-    // A full page may have left something behind, whatever it says of `more`.
-    const bool more = (*page)["more"].truth() || events.size() >= kPage;
-    if (!more || page->text("after") == after) return gone;
+    if (!(*page)["more"].truth()) return gone;
     after = page->text("after");
   }
 }

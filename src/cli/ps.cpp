@@ -5,12 +5,12 @@
 #include "cli/exit.h"
 #include "cli/job_view.h"
 #include "cli/screen.h"
+#include "cli/selectors.h"
 #include "cli/verbs.h"
 
 namespace atl::cli {
 namespace {
 
-constexpr const char* kLive = "waiting,starting,running,stopping";
 constexpr std::size_t kPage = 1000;  // what the server gives at once
 constexpr auto kInterval = std::chrono::seconds(2);
 
@@ -32,7 +32,7 @@ void split_states(const PsFlags& flags, std::string& states, std::string& outcom
   outcome = flags.outcome;
   for (const std::string_view word : split(flags.state, ',')) {
     const bool state =
-        std::string_view(kLive).find(word) != std::string_view::npos || word == "ended";
+        std::string_view(kLiveStates).find(word) != std::string_view::npos || word == "ended";
     if (word.empty()) continue;
     if (state)
       states += (states.empty() ? "" : ",") + std::string(word);
@@ -45,7 +45,7 @@ std::string request_path(const PsFlags& flags, std::size_t limit) {
   std::string states;
   std::string outcome;
   split_states(flags, states, outcome);
-  if (states.empty() && outcome.empty() && !flags.all) states = kLive;
+  if (states.empty() && outcome.empty() && !flags.all) states = kLiveStates;
   std::vector<std::pair<std::string, std::string>> pairs{
       {"state", states},       {"outcome", outcome}, {"user", flags.user},
       {"namespace", flags.ns}, {"name", flags.name}, {"since", flags.since}};

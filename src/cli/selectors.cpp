@@ -8,8 +8,6 @@
 namespace atl::cli {
 namespace {
 
-constexpr const char* kLive = "waiting,starting,running,stopping";
-
 Result<std::string> newest_job(Session& session) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
@@ -22,7 +20,8 @@ Result<std::string> newest_job(Session& session) {
 Result<std::vector<std::string>> live_jobs(Session& session) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  auto jobs = (*api)->list("/jobs" + query({{"user", "me"}, {"state", kLive}, {"limit", "1000"}}));
+  auto jobs =
+      (*api)->list("/jobs" + query({{"user", "me"}, {"state", kLiveStates}, {"limit", "1000"}}));
   if (!jobs) return tl::unexpected(jobs.error());
   std::vector<std::string> ids;
   for (const Json& job : *jobs) ids.push_back(job.text("id"));

@@ -9,6 +9,9 @@
 
 namespace atl::cli {
 
+// The states of a job that has not ended, as the API's filter takes them.
+inline constexpr const char* kLiveStates = "waiting,starting,running,stopping";
+
 struct Wanted {
   enum class Kind { one, last, all };
   Kind kind = Kind::one;

@@ -93,7 +93,7 @@ View node_view() {
                [](const Json& node) { return Cell{shown_devices(node)}; }}}};
 }
 
-Result<int> show(Session& session, const std::string& name) {
+Result<int> show_site(Session& session, const std::string& name) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   const auto site = (*api)->get(path_of(name));
@@ -124,7 +124,7 @@ void add_site_verbs(Verbs& verbs) {
         ->add_option("NAME", *site, "The site")
         ->required();
   };
-  add("show", "Show a site and its nodes", "atoll site show local", show);
+  add("show", "Show a site and its nodes", "atoll site show local", show_site);
   add("drain", "Start nothing more there; what runs goes on", "atoll site drain local",
       [](Session& session, const std::string& name) {
         return do_and_say(session, "POST", path_of(name) + "/drain", "", name,

@@ -113,7 +113,7 @@ Result<void> Runtime::complete(core::Request& request) {
     requeue->ended.reset();
     if (state_.job(requeue->id)) return {};
     const auto ended = history_.job(requeue->id);
-    if (!ended)
+    if (!ended || !core::may_view(state_, request.actor, ended->job.ns))
       return fail(ErrorCode::not_found, "there is no job " + to_string(requeue->id), "id");
     const core::Job& job = ended->job;
     core::JobReopened reopened;

@@ -232,6 +232,17 @@ TEST_F(RuntimeTest, AnEndedJobCanBeRequeuedWithItsNextAttempt) {
   EXPECT_EQ(journal.job(JobId{1})->outcome, core::Outcome::succeeded);
 }
 
+TEST_F(RuntimeTest, AStrangerLearnsNothingOfAnEndedJob) {
+  ASSERT_TRUE(submit());
+  driver->report(core::AttemptEnded{{JobId{1}, 0, 1}, failure()});
+  drain();
+  ASSERT_TRUE(ask(core::CreateUser{"stranger", false, {}}));
+  const auto refused = ask(core::RequeueJob{JobId{1}, {}, {}}, UserId{2});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::not_found);
+  EXPECT_EQ(refused.error().message, "there is no job 1");
+}
+
 TEST_F(RuntimeTest, AJobMayBeRequeuedInTheTurnInWhichItEnds) {
   ASSERT_TRUE(submit());
   std::optional<Result<Accepted>> answer;

@@ -17,8 +17,8 @@ namespace {
 struct LogsFlags {
   std::string id;
   bool follow = false;
+  bool out = false;
   bool err = false;
-  bool both = false;
   std::int64_t tail = -1;
   std::int64_t offset = 0;
   std::string attempt;
@@ -30,9 +30,10 @@ struct Source {
 };
 
 std::vector<Source> sources_of(const LogsFlags& flags) {
-  if (flags.both) return {{"stdout", STDOUT_FILENO}, {"stderr", STDERR_FILENO}};
   // A stream that was asked for by name is the data.
-  return {{flags.err ? "stderr" : "stdout", STDOUT_FILENO}};
+  if (flags.err && !flags.out) return {{"stderr", STDOUT_FILENO}};
+  if (flags.out && !flags.err) return {{"stdout", STDOUT_FILENO}};
+  return {{"stdout", STDOUT_FILENO}, {"stderr", STDERR_FILENO}};
 }
 
 LogWish wish_of(const LogsFlags& flags, const std::string& id, const Source& source) {
@@ -118,17 +119,19 @@ Result<int> logs(Session& session, const LogsFlags& flags) {
 
 void add_logs_verb(Verbs& verbs) {
   auto flags = std::make_shared<LogsFlags>();
-  CLI::App* verb = verbs.add(nullptr, "logs", "Show what a job wrote",
+  CLI::App* verb = verbs.add(nullptr, "logs",
+                             "Show what a job wrote: its output, and its errors on standard error",
                              "atoll logs 12\n"
                              "atoll logs -f last              follow; returns the job's exit code\n"
                              "atoll logs --stderr --tail 20 12[7]",
                              [flags](Session& session) { return logs(session, *flags); });
   verb->add_option("ID", flags->id, "12, 12[7] or last")->required();
   verb->add_flag("-f,--follow", flags->follow, "Stay until the job has ended");
-  verb->add_flag("--stderr", flags->err, "Standard error instead of standard output");
-  verb->add_flag("--both", flags->both, "Both, each to its own stream");
+  verb->add_flag("--stdout", flags->out, "Standard output alone");
+  verb->add_flag("--stderr", flags->err, "Standard error alone, as this one's output");
   verb->add_option("--tail", flags->tail, "Begin with the last N lines")->type_name("N");
-  verb->add_option("--since-offset", flags->offset, "Begin at that byte")->type_name("N");
+  verb->add_option("--since-offset", flags->offset, "Begin at that byte of each stream")
+      ->type_name("N");
   verb->add_option("--attempt", flags->attempt, "Of that attempt (the last)")->type_name("N");
 }
 

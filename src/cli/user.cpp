@@ -18,7 +18,8 @@ using Flags = std::shared_ptr<UserFlags>;
 
 std::string path_of(const std::string& name) { return "/users/" + encode(name); }
 
-std::string member(const char* key, bool value) {
+template <class T>
+std::string member(const char* key, T value) {
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object().member(key, value).end_object();
@@ -47,6 +48,11 @@ Result<int> set_admin(Session& session, const UserFlags& flags) {
                                             : " is a platform administrator"));
 }
 
+Result<int> set_account(Session& session, const UserFlags& flags) {
+  return do_and_say(session, "PATCH", path_of(flags.name), member("uid", flags.uid), flags.name,
+                    flags.name + " is the account " + std::to_string(flags.uid));
+}
+
 View user_view() {
   const auto yes = [](const char* key, const char* word) {
     return [key, word](const Json& user) { return Cell{user[key].truth() ? word : ""}; };
@@ -69,7 +75,7 @@ CLI::App* add(Verbs& verbs, CLI::App* noun, const char* name, const char* senten
 }  // namespace
 
 void add_user_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("user", "Users: list, create, disable, enable, admin");
+  CLI::App* noun = verbs.add_noun("user", "Users: list, create, account, disable, enable, admin");
   verbs.add(noun, "list", "List users", "atoll user list",
             [](Session& session) { return show_list(session, "/users", user_view()); });
   auto flags = std::make_shared<UserFlags>();
@@ -78,6 +84,12 @@ void add_user_verbs(Verbs& verbs) {
   verb->add_option("--uid", flags->uid, "The machine's account behind it, known on the socket")
       ->type_name("UID");
   verb->add_flag("--admin", flags->admin, "Make it a platform administrator");
+  auto account = std::make_shared<UserFlags>();
+  add(verbs, noun, "account", "Say which account of the machine a user is; their work runs as it",
+      "atoll user account ada $(id -u ada)", account, set_account)
+      ->add_option("UID", account->uid, "The account's number")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
   add(verbs, noun, "disable", "Shut a user out", "atoll user disable ada",
       std::make_shared<UserFlags>(),
       [](Session& session, const UserFlags& f) { return set_disabled(session, f.name, true); });

@@ -78,6 +78,7 @@ StartOrder SiteContract::order(uint64_t job, core::Payload payload) {
   return {.attempt = {JobId{job}, 0, 1},
           .name = "job",
           .ns = "default",
+          .uid = ::geteuid(),
           .grace = seconds(5),
           .payload = std::move(payload)};
 }

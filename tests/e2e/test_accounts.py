@@ -79,6 +79,24 @@ def isolation(atoll):
 
 
 @unittest.skipUnless(os.geteuid() == 0, ROOT_NEEDED)
+class WithoutAccount(unittest.TestCase):
+    def test_a_user_without_an_account_does_not_run_work_as_root(self):
+        with Atoll() as atoll:
+            atoll.home.chmod(0o711)
+            atoll.cli("user", "create", "eve")
+            atoll.cli("ns", "create", "lab", "--admin", "eve")
+            token = atoll.cli("token", "create", "--user", "eve", "-q").stdout.strip()
+            spec = {"namespace": "lab", "command": ["id", "-u"], "directory": "/"}
+            refused = atoll.wait_job(atoll.tcp("POST", "/api/v1/jobs", spec, token=token).json["id"])
+            self.assertEqual(refused["outcome"], "failed")
+            self.assertIn("atoll user account eve UID", atoll.cli("show", refused["id"]).stdout)
+            atoll.cli("user", "account", "eve", STRANGER)
+            job = atoll.wait_job(atoll.tcp("POST", "/api/v1/jobs", spec, token=token).json["id"])
+            self.assertEqual(job["outcome"], "succeeded")
+            self.assertEqual(atoll.cli("logs", job["id"]).stdout, f"{STRANGER}\n")
+
+
+@unittest.skipUnless(os.geteuid() == 0, ROOT_NEEDED)
 class Accounts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -161,7 +161,7 @@ class OnATerminal(unittest.TestCase):
     def test_ctrl_c_ends_logs_and_not_the_job(self):
         job = self.atoll.submit("--", "sh", "-c", "echo begun; exec sleep 1000")
         self.addCleanup(self.atoll.cli, "cancel", job, check=False)
-        for streams in ((), ("--both",)):
+        for streams in ((), ("--stdout",)):
             with Terminal(self.atoll, "logs", "-f", *streams, job) as terminal:
                 terminal.expect("begun")
                 terminal.press(CTRL_C)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/text.h"
@@ -55,6 +56,19 @@ void add_venv(Environment& env, const Launch& launch) {
   env["VIRTUAL_ENV"] = launch.payload.venv;
   env["PATH"] = launch.payload.venv + "/bin:" + env["PATH"];
   env.erase("PYTHONHOME");
+}
+
+// Part of the system, or what the sandbox has of its own: never bound over, so it stays read-only
+// or private.
+bool belongs_to_system(const std::string& path) {
+  std::error_code error;
+  const std::string real = std::filesystem::weakly_canonical(path, error).string();
+  static constexpr std::string_view kAlone[] = {"/", "/tmp", "/var", "/var/tmp", "/run"};
+  if (error || std::ranges::find(kAlone, real) != std::end(kAlone)) return true;
+  static constexpr std::string_view kWhole[] = {"/usr", "/etc", "/boot", "/proc", "/sys", "/dev"};
+  return std::ranges::any_of(kWhole, [&](std::string_view top) {
+    return real == top || (real.starts_with(top) && real[top.size()] == '/');
+  });
 }
 
 }  // namespace
@@ -139,7 +153,7 @@ std::vector<std::string> wrap_in_sandbox(const Launch& launch,
   for (const std::string& path : launch.payload.writable) add({"--bind", path, path});
   const std::string& directory =
       launch.payload.directory.empty() ? launch.account.home : launch.payload.directory;
-  if (!directory.empty()) add({"--bind", directory, directory});
+  if (!directory.empty() && !belongs_to_system(directory)) add({"--bind", directory, directory});
   add({"--bind", launch.job_dir, launch.job_dir});
   if (!directory.empty()) add({"--chdir", directory});
   args.push_back("--");
@@ -166,6 +180,12 @@ Result<void> check_launch(const Launch& launch) {
   for (const std::string& path : payload.writable) {
     if (!is_directory(path)) {
       return fail(ErrorCode::invalid, "the writable directory " + quote(path) + " does not exist");
+    }
+    if (belongs_to_system(path)) {
+      return fail(ErrorCode::invalid, quote(path) +
+                                          " cannot be made writable in a sandbox, which has its "
+                                          "own /tmp and a read-only system: name a directory of "
+                                          "yours");
     }
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/text.h"
 #include "base/wire.h"
 #include "site/local/devices.h"
 #include "site/local/files.h"
@@ -124,6 +125,11 @@ Result<Launch> LocalDriver::resolve(StartOrder& order) {
                 "this server runs as the user id " + std::to_string(self) +
                     " and cannot run work as " + std::to_string(*order.uid) +
                     ": run the server as root, or submit to a server of that account");
+  }
+  if (self == 0 && !order.uid) {
+    return fail(ErrorCode::forbidden, quote(order.user) +
+                                          " has no account on this machine to run work as: " +
+                                          "`atoll user account " + order.user + " UID` names one");
   }
   Result<Account> account = accounts_.find(order.uid.value_or(self));
   if (!account) return tl::unexpected(account.error());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "site/local/local_place.h"
 
@@ -33,6 +34,7 @@ class LocalFixture : public testing::Test {
     return {.attempt = {JobId{next_job_++}, 0, 1},
             .name = "job",
             .ns = "default",
+            .uid = ::geteuid(),
             .grace = seconds(1),
             .payload = std::move(payload)};
   }

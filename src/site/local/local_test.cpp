@@ -252,6 +252,13 @@ TEST_F(Local, RunsUnderTheSubmittersAccount) {
   const core::AttemptResult result = run(std::move(locked));
   EXPECT_EQ(result.cause, core::EndCause::start_error);
   EXPECT_NE(result.message.find("Permission denied"), std::string::npos);
+  StartOrder homeless = shell("id -u");
+  homeless.uid.reset();
+  homeless.user = "eve";
+  const core::AttemptResult refused = run(std::move(homeless));
+  EXPECT_EQ(refused.cause, core::EndCause::start_error) << "root's account is for nobody else";
+  EXPECT_NE(refused.message.find("atoll user account eve UID"), std::string::npos)
+      << refused.message;
   StartOrder nobody_at_all = shell("true");
   nobody_at_all.uid = 4000000;
   EXPECT_EQ(run(std::move(nobody_at_all)).cause, core::EndCause::start_error);
@@ -315,6 +322,32 @@ TEST_F(Local, SandboxShowsOnlyWhatWasDeclared) {
     EXPECT_EQ(seen_->result(id).exit_code, 143);
   }
   std::filesystem::remove("/tmp/atoll-outside-" + place_->installation());
+}
+
+TEST_F(Local, ASandboxKeepsItsOwnTmpAndTheSystemReadOnly) {
+  const std::string outside = "/tmp/atoll-outside-" + place_->installation();
+  std::ofstream(outside) << "x";
+  const auto look = [&](const std::string& directory) {
+    run(order({.argv = {"sh", "-c",
+                        "pwd; test -e " + outside + " && echo seen; touch here-" +
+                            place_->installation() + " 2>/dev/null && echo written"},
+               .directory = directory,
+               .isolation = core::Isolation::sandbox}));
+    return output(last_);
+  };
+  EXPECT_EQ(look("/tmp"), "/tmp\nwritten\n") << "its own /tmp, though it was submitted from there";
+  EXPECT_EQ(look("/"), "/\nwritten\n") << "a root that is its own";
+  EXPECT_EQ(look("/etc"), "/etc\n");
+  EXPECT_FALSE(std::filesystem::exists("/tmp/here-" + place_->installation()));
+  EXPECT_FALSE(std::filesystem::exists("/here-" + place_->installation()));
+  for (const char* path : {"/tmp", "/", "/usr/lib", "/tmp/../etc"}) {
+    core::Payload payload{.argv = {"true"}, .isolation = core::Isolation::sandbox};
+    payload.writable = {path};
+    const core::AttemptResult result = run(order(std::move(payload)));
+    EXPECT_EQ(result.cause, core::EndCause::start_error) << path;
+    EXPECT_NE(result.message.find("cannot be made writable"), std::string::npos) << result.message;
+  }
+  std::filesystem::remove(outside);
 }
 
 TEST_F(Local, AnOrderFromBeforeTheBootIsLost) {

@@ -283,13 +283,14 @@ class Sweep : public testing::Test {
     EXPECT_TRUE(found == 0 || found == base.directories().size()) << found;
     return found > 0;
   }
-  // Lives until it is killed; `words` are what ps shows of it.
+  // Lives until it is killed, and has no children, who would look like it; `words` are what ps
+  // shows of it.
   void begin_child(const std::vector<std::string>& words, CgroupSlot* inside) {
     child_ = ::fork();
     if (child_ != 0) return;
     if (inside && !inside->enter()) ::_exit(1);
     std::vector<char*> argv;
-    std::vector<std::string> all = {"sh", "-c", "echo ready; while :; do sleep 1; done"};
+    std::vector<std::string> all = {"sh", "-c", "echo ready; kill -STOP $$"};
     all.insert(all.end(), words.begin(), words.end());
     for (std::string& word : all) argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -147,7 +147,9 @@ TEST_F(Versions, ATooOldOrNewerWardenIsLetGoAndNotReplacedWhileItLives) {
     LocalDriver driver(options(7));
     driver.adopt({ended_}, seen.sink());
     ASSERT_TRUE(eventually([&] { return !driver.refusal().empty(); })) << version;
-    driver.start({{.attempt = wanted_, .payload = {.argv = {"true"}, .directory = "/"}}});
+    driver.start({{.attempt = wanted_,
+                   .uid = ::geteuid(),
+                   .payload = {.argv = {"true"}, .directory = "/"}}});
     driver.stop({{ended_, seconds(1)}});
     const Result<ExecResult> beside = driver.exec({.attempt = ended_, .argv = {"true"}});
     ASSERT_FALSE(beside.has_value());

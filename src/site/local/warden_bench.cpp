@@ -108,6 +108,7 @@ class Pump {
     return {.attempt = {JobId{job}, 0, 1},
             .name = "bench",
             .ns = "default",
+            .uid = ::geteuid(),
             .resources = {.cpu_milli = 1000, .memory_bytes = 64 << 20},
             .payload = {.argv = {"/bin/true"}, .directory = "/"}};
   }

@@ -72,6 +72,9 @@ class FaultyJournal : public journal::Journal {
   Result<uint64_t> commit(const journal::Batch& batch) override;
   Result<void> trial_write() override;
   Result<std::string> payload(JobId job) override { return inner_.payload(job); }
+  Result<journal::Audit> audit(uint64_t sequence, size_t max) override {
+    return inner_.audit(sequence, max);
+  }
   Result<std::vector<journal::Committed>> read(uint64_t sequence, size_t max) override {
     return inner_.read(sequence, max);
   }

@@ -19,8 +19,8 @@ bool in_backoff(const core::Job& job) {
 
 bool is_waiting(const core::Job& job) { return !job.waiting.empty() || in_backoff(job); }
 
-bool usable(const core::Site& site, const core::Node& node, const core::Terms& terms) {
-  return !site.draining && !node.gone && (terms.site.empty() || terms.site == site.name);
+bool meant(const core::Site& site, const core::Node& node, const core::Terms& terms) {
+  return !node.gone && (terms.site.empty() || terms.site == site.name);
 }
 
 // Whether the devices suffice: those asked for by model first, the rest of each kind from what is
@@ -59,13 +59,18 @@ struct Fit {
   bool any_node = false;
   bool were_it_empty = false;
   bool now = false;
+  bool drained = false;  // were it empty and its site not draining
 };
 
 Fit look_for_room(const core::State& state, const core::Terms& terms) {
   Fit fit;
   for (const auto& [id, site] : state.sites) {
     for (const auto& [name, node] : site.nodes) {
-      if (!usable(site, node, terms)) continue;
+      if (!meant(site, node, terms)) continue;
+      if (site.draining) {
+        fit.drained |= fits(node, terms.resources, true);
+        continue;
+      }
       fit.any_node = true;
       fit.were_it_empty |= fits(node, terms.resources, true);
       fit.now |= fits(node, terms.resources, false);
@@ -220,6 +225,8 @@ std::string Reasons::untrue(const core::State& state, const core::Job& job, Time
       return untrue_quota(state, job, why.block);
     case Obstacle::no_site:
       return fit.any_node ? "there is a node" : "";
+    case Obstacle::draining:
+      return fit.were_it_empty ? "a node is large enough" : fit.drained ? "" : "none would do";
     case Obstacle::infeasible:
       return fit.were_it_empty ? "a node is large enough" : fit.any_node ? "" : "there is no node";
     case Obstacle::capacity:

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "api/context.h"
 #include "api/handlers.h"
 #include "base/text.h"
@@ -35,7 +37,8 @@ struct Page {
   uint64_t after = 0;
   size_t limit = 100;
   size_t shown = 0;
-  bool reset = false;
+  bool reset = false;       // of what lies before, only what people asked for is kept
+  uint64_t whole_from = 0;  // behind that gap
   bool caught_up = false;
   std::string events;
 };
@@ -61,9 +64,11 @@ void take(const PagePtr& page, const std::vector<SeenCommit>& commits) {
     }
     page->after = seen.commit.sequence;
     if (page->shown < page->limit) continue;
+    page->whole_from = 0;
     page->caught_up = page->caught_up && &seen == &commits.back();
     return finish(*page);
   }
+  if (page->whole_from > 0) page->after = std::exchange(page->whole_from, 0) - 1;
   page->caught_up ? finish(*page) : fill(page);
 }
 
@@ -77,10 +82,13 @@ void fill(const PagePtr& page) {
     } else if (commits.error().code != ErrorCode::not_found) {
       return page->call->refuse(commits.error());
     } else {
+      auto audit = context.journal.audit(page->after, kCommitsPerRead);
+      if (!audit) return page->call->refuse(audit.error());
       page->reset = true;
-      page->after = context.runtime.health().sequence;
+      page->whole_from = audit->commits.size() < kCommitsPerRead ? audit->whole_from : 0;
+      for (journal::Committed& old : audit->commits) seen.push_back(see(state, std::move(old)));
     }
-    page->caught_up = seen.size() < kCommitsPerRead;
+    page->caught_up = commits && seen.size() < kCommitsPerRead;
     run_on(context.quick, page->call, [page, seen = std::move(seen)] { take(page, seen); });
   });
 }

@@ -30,7 +30,24 @@ Result<spec::JobSpec> with_directives(spec::JobSpec spec, std::vector<std::strin
   return std::move(directives->spec);
 }
 
-Result<Work> prepare(std::string body, const std::string& key) {
+// Work that says how to pretend goes where that is done.
+Result<void> choose_simulated(const core::State& table, const spec::JobSpec& spec,
+                              core::Terms& terms) {
+  if (!spec.simulate || !terms.site.empty()) return {};
+  std::string names;
+  for (const auto& [id, site] : table.sites) {
+    if (site.kind != "simulated") continue;
+    terms.site = names.empty() ? site.name : "";
+    names += (names.empty() ? "" : ", ") + site.name;
+  }
+  if (!terms.site.empty()) return {};
+  return fail(ErrorCode::invalid,
+              names.empty() ? "there is no simulated site to pretend on"
+                            : "several sites are simulated, name one of them: " + names,
+              "site");
+}
+
+Result<Work> prepare(std::string body, const std::string& key, const core::State& table) {
   auto request = spec::parse_job_request(body);
   if (!request) return tl::unexpected(request.error());
   Work work;
@@ -45,6 +62,8 @@ Result<Work> prepare(std::string body, const std::string& key) {
     if (!spec) return placed(spec.error());
     auto made = spec::to_submission(*spec);
     if (!made) return placed(made.error());
+    if (auto chosen = choose_simulated(table, *spec, made->job.terms); !chosen)
+      return placed(chosen.error());
     if (!key.empty()) made->job.key = work.batch ? key + "#" + std::to_string(i) : key;
     // Neighbours in a batch often run the same thing.
     const bool same = !work.blobs.empty() && work.blobs.back().digest == made->job.payload;
@@ -93,7 +112,7 @@ void submit_jobs(const CallPtr& call) {
     return call->refuse({ErrorCode::invalid, "Idempotency-Key must be UTF-8 of at most 200 bytes",
                          "Idempotency-Key"});
   }
-  auto work = prepare(call->exchange->take_body(), key);
+  auto work = prepare(call->exchange->take_body(), key, *call->context.directory.table());
   if (!work) return call->refuse(work.error());
   const bool batch = work->batch;
   auto warnings = std::make_shared<std::vector<std::string>>(std::move(work->warnings));

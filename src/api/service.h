@@ -58,7 +58,7 @@ struct Options {
   std::function<Result<void>(const std::string& file)>
       backup;  // POST /admin/backup; refused when empty
   std::map<std::string, std::shared_ptr<SampleSource>> samples;  // by site
-  std::function<std::vector<Check>()> doctor;        // GET /doctor; may block for a moment
+  std::function<std::vector<Check>(bool thorough)> doctor;  // GET /doctor; may block for a while
   std::function<std::vector<std::string>()> listen;  // addresses served over TCP, for /version
 };
 

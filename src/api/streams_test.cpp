@@ -119,6 +119,32 @@ TEST_F(Streams, EventsShowOnlyWhatOneMaySee) {
   EXPECT_NE(page.find("\"more\":false"), std::string::npos) << page;
 }
 
+TEST_F(Streams, WhatPeopleAskedForOutlivesTheCommitsItWasPartOf) {
+  submit("ada", R"({"command":["x"],"hold":true})");
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/release").status, 200);
+  ASSERT_TRUE(journal.snapshot());
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/cancel").status, 200);
+  const std::string all = as("ada", "GET", "/api/v1/events?after=0&job=1").body;
+  EXPECT_NE(all.find("job_released"), std::string::npos) << all;
+  EXPECT_NE(all.find(R"("by":"ada")"), std::string::npos) << all;
+  EXPECT_EQ(all.find("job_submitted"), std::string::npos) << "the job's own record says that";
+  EXPECT_NE(all.find("cancelled"), std::string::npos) << "and what came after is there as a whole";
+  EXPECT_NE(all.find(R"("reset":true,"more":false)"), std::string::npos) << all;
+  std::string pages;
+  std::string after = "0";
+  for (int i = 0; i < 50; ++i) {
+    const std::string page = as("ada", "GET", "/api/v1/events?limit=1&after=" + after).body;
+    pages += page;
+    const size_t at = page.find(R"("after":)") + 8;
+    after = page.substr(at, page.find(',', at) - at);
+    if (page.find(R"("more":false)") != std::string::npos) break;
+  }
+  EXPECT_NE(pages.find("job_released"), std::string::npos) << pages;
+  EXPECT_NE(pages.find("cancelled"), std::string::npos) << pages;
+  EXPECT_EQ(as("rival", "GET", "/api/v1/events?after=0&job=1").body.find("job_released"),
+            std::string::npos);
+}
+
 TEST_F(Streams, APositionTooOldIsReset) {
   submit("ada", R"({"command":["x"]})");
   ASSERT_TRUE(journal.snapshot());

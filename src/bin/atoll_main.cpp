@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "journal/backup.h"
 #include "journal/snapshot_file.h"
+#include "journal/verify.h"
 
 namespace atl::bin {
 namespace {
@@ -88,10 +89,18 @@ std::string check_config(const cli::UpOptions& options) {
   return config ? "" : config.error().message;
 }
 
+std::vector<std::string> examine_journal(const std::string& home) {
+  auto health = journal::examine(home);
+  if (!health) return {health.error().message};
+  return std::move(health->problems);
+}
+
 }  // namespace
 }  // namespace atl::bin
 
 int main(int argc, char** argv) {
   using namespace atl;
-  return cli::run_cli(argc, argv, {bin::serve, bin::restore, bin::snapshot, bin::check_config});
+  return cli::run_cli(
+      argc, argv,
+      {bin::serve, bin::restore, bin::snapshot, bin::check_config, bin::examine_journal});
 }

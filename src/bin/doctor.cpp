@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "base/amount.h"
+#include "journal/verify.h"
 #include "site/local/probe.h"
 
 namespace atl::bin {
@@ -12,8 +13,20 @@ namespace {
 constexpr int64_t kDiskLow = int64_t{1} << 30;
 constexpr int64_t kDiskEmpty = int64_t{64} << 20;
 
-api::Check journal_check(const runtime::Health& health) {
+api::Check journal_check(const std::string& home, const runtime::Health& health, bool thorough) {
   if (health.read_only) return {"journal", "fail", "read-only: " + health.why};
+  if (thorough) {
+    const auto found = journal::examine(home);
+    if (!found) return {"journal", "fail", found.error().message};
+    if (!found->problems.empty()) {
+      std::string all;
+      for (const std::string& problem : found->problems) all += (all.empty() ? "" : "; ") + problem;
+      return {"journal", "fail", all};
+    }
+    return {"journal", "ok",
+            "takes writes; " + std::to_string(health.sequence) +
+                " commits; every record, payload and snapshot is whole"};
+  }
   return {"journal", "ok", "takes writes; " + std::to_string(health.sequence) + " commits"};
 }
 
@@ -43,9 +56,10 @@ api::Check network_check(const Config& config) {
 }  // namespace
 
 std::vector<api::Check> examine(const std::string& home, const Config& config,
-                                const IsolationChoice& isolation, const runtime::Health& health) {
+                                const IsolationChoice& isolation, const runtime::Health& health,
+                                bool thorough) {
   const site::LocalFacts facts = site::probe_local();
-  return {journal_check(health),
+  return {journal_check(home, health, thorough),
           disk_check(home),
           retention_check(config),
           network_check(config),

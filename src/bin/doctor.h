@@ -12,8 +12,10 @@
 
 namespace atl::bin {
 
-// Blocking, some 50 ms: it really tries control groups and the sandbox.
+// Blocking, some 50 ms: it really tries control groups and the sandbox. A thorough look also reads
+// the whole journal.
 std::vector<api::Check> examine(const std::string& home, const Config& config,
-                                const IsolationChoice& isolation, const runtime::Health& health);
+                                const IsolationChoice& isolation, const runtime::Health& health,
+                                bool thorough);
 
 }  // namespace atl::bin

@@ -132,8 +132,8 @@ api::Options Server::Parts::api_options() {
     return journal::backup(home, file);
   };
   api.samples = sites.samples;
-  api.doctor = [this] {
-    return examine(options.home, options.config, isolation(), runtime->health());
+  api.doctor = [this](bool thorough) {
+    return examine(options.home, options.config, isolation(), runtime->health(), thorough);
   };
   api.listen = [this] {
     const std::string address = url();

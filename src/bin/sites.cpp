@@ -44,6 +44,7 @@ std::shared_ptr<site::LocalDriver> local_site(const std::string& home, const Sit
 std::shared_ptr<site::SiteDriver> simulated_site(const std::string& name, const SiteConfig& site) {
   site::SimulatedOptions options;
   options.site = name;
+  options.nodes.clear();
   for (uint32_t i = 0; i < site.nodes; ++i) {
     options.nodes.push_back({name + "-" + std::to_string(i + 1), site.cpu_milli.value_or(8000),
                              site.memory_bytes.value_or(int64_t{32} << 30), site.devices});

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace atl::cli {
 
@@ -25,6 +26,8 @@ struct Hooks {
   // What is wrong with the configuration file, in a sentence that names its line; empty when it is
   // good. For `doctor` while no server runs. May be absent.
   std::function<std::string(const UpOptions&)> check_config;
+  // What is damaged in HOME, as sentences; empty when all is well. Reads everything.
+  std::function<std::vector<std::string>(const std::string& home)> examine;
 };
 
 // The whole program behind main(): parses, runs one verb, returns the exit code.

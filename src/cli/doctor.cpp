@@ -115,8 +115,17 @@ void check_config(Findings& findings, Session& session, const std::string& home)
                    : home + "/atoll.yaml" + (present ? " is good" : " does not exist: defaults"));
 }
 
+void check_journal(Findings& findings, Session& session, const std::string& home) {
+  if (!session.hooks.examine || !fs::exists(home + "/atoll.db")) return;
+  const std::vector<std::string> problems = session.hooks.examine(home);
+  if (problems.empty())
+    findings.add("journal", "ok", "every record, payload and snapshot is whole");
+  for (const std::string& problem : problems) findings.add("journal", "fail", problem);
+}
+
 void check_locally(Findings& findings, Session& session, const std::string& home) {
   check_config(findings, session, home);
+  check_journal(findings, session, home);
   check_disk(findings, home);
   check_kernel(findings);
   check_cgroup(findings);

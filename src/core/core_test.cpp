@@ -4,6 +4,7 @@
 
 #include "base/wire.h"
 #include "core/authorize.h"
+#include "core/limits.h"
 #include "core/test_world.h"
 
 namespace atl::core {
@@ -164,6 +165,9 @@ TEST(Decide, AnEndlessCheckpointerIsBounded) {
   for (uint32_t attempt = 1; attempt <= 5; ++attempt) {
     ASSERT_EQ(world.state.jobs.at(id).tasks.at(0).attempt, attempt);
     world.run(Report{AttemptEnded{{id, 0, attempt}, again}});
+    world.settle();
+    EXPECT_EQ(world.state.backoffs.size(), 1u) << "one that makes no headway does not spin";
+    world.now = world.now + kCheckpointPause;
     world.settle();
   }
   EXPECT_TRUE(only<StartAttempt>(world.effects).back().resumed);

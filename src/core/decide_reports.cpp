@@ -53,8 +53,11 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
   if (stop && stop->reason == StopReason::cancelled) return {{}, Outcome::cancelled, {}};
   const bool checkpointed = result.checkpointed || (result.cause == EndCause::exited &&
                                                     result.exit_code == kCheckpointExit);
-  if (checkpointed && tries.attempts < kAttemptsMax)
-    return {RetryReason::checkpointed, Outcome::failed, {}};
+  if (checkpointed && tries.attempts < kAttemptsMax) {
+    // One that makes no headway must not spin.
+    const bool hasty = result.usage.ended - result.usage.started < kCheckpointSpan;
+    return {RetryReason::checkpointed, Outcome::failed, hasty ? kCheckpointPause : Duration{}};
+  }
   if (stop && stop->reason == StopReason::requeued)
     return {RetryReason::requeued, Outcome::failed, {}};
   if (result.cause == EndCause::lost || result.cause == EndCause::stopped) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/overloaded.h"
+#include "base/wire.h"
 #include "journal/rows.h"
 
 namespace atl::journal {
@@ -32,6 +33,14 @@ Result<void> ArchiveWriter::write(const Batch& batch, int64_t& ended) {
     if (auto written = write_one(effect, ended); !written) return written;
   }
   return {};
+}
+
+Result<void> ArchiveWriter::write_audit(uint64_t sequence, const core::Events& events) {
+  const core::Events kept = asked_for(events);
+  if (kept.empty()) return {};
+  Query query = database_.query("INSERT INTO audit VALUES(?, ?, ?)");
+  query.bind(static_cast<int64_t>(sequence)).bind(kept.front().at.us);
+  return database_.check(query.blob(wire::encode(kept)).run());
 }
 
 ArchiveWriter::Known& ArchiveWriter::slot(const Digest& digest) {

@@ -20,6 +20,9 @@ class ArchiveWriter {
   // those removed.
   [[nodiscard]] Result<void> write(const Batch& batch, int64_t& ended);
 
+  // What people asked for in that commit, if anything.
+  [[nodiscard]] Result<void> write_audit(uint64_t sequence, const core::Events& events);
+
   // Drops the payload of a job that history no longer holds.
   [[nodiscard]] Result<void> release_payload(JobId job);
 

@@ -112,6 +112,19 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+// A backup that no restore would take is none.
+Result<void> verify_copy(const std::string& copy) {
+  auto database = Database::open(copy, {.query_only = true});
+  if (!database) return tl::unexpected(database.error());
+  std::string snapshot;
+  if (const auto head = verify_backup(**database, snapshot); !head) {
+    return fail(ErrorCode::internal,
+                "the data directory is damaged, and its backup could not be restored: " +
+                    head.error().message + "; `atoll doctor` tells the extent");
+  }
+  return {};
+}
+
 Result<void> refuse_used(const std::string& home) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(home, error)) {
@@ -162,14 +175,17 @@ Result<void> restore_copy(const std::string& file, const std::string& home,
 Result<void> backup(const std::string& home, const std::string& file) {
   if (access(file.c_str(), F_OK) == 0)
     return fail(ErrorCode::conflict, file + " exists; name a new file");
+  const std::string partial = file + ".partial";
+  if (auto writable = write_bytes(partial, ""); !writable)
+    return fail(ErrorCode::invalid, writable.error().message, "file");
+  unlink(partial.c_str());
   // Held open, so that a snapshot made meanwhile does not take them away.
   std::vector<MappedFile> snapshots;
   for (const uint64_t sequence : list_snapshots(home))
     snapshots.emplace_back(snapshot_path(home, sequence));
-  const std::string partial = file + ".partial";
-  unlink(partial.c_str());
   auto done = copy_database(home, partial);
   if (done) done = add_snapshot(partial, snapshots);
+  if (done) done = verify_copy(partial);
   if (done) done = put_in_place(partial, file);
   if (!done) unlink(partial.c_str());
   return done;

@@ -81,6 +81,33 @@ TEST_F(Compaction, TheTwoNewestSnapshotsAreKeptAndTheJournalReachesTheOlder) {
   EXPECT_TRUE(must(journal->load()).state == world.state);
 }
 
+TEST_F(Compaction, WhatPeopleAskedForIsKeptAsLongAsHistory) {
+  const JobId job = world.submit("job");
+  must(journal->commit(world.take()));
+  world.happen(core::JobHeld{job});
+  world.batch.events.back().by = UserId{1};
+  must(journal->commit(world.take()));
+  EXPECT_TRUE(must(journal->audit(0, 10)).commits.empty()) << "read() still has it";
+  for (int i = 0; i < 2; ++i) {
+    commit_jobs(5);
+    must(make_snapshot(home));
+  }
+  compact();
+  reopen();
+  const Audit audit = must(journal->audit(0, 10));
+  EXPECT_EQ(audit.whole_from, 8u);
+  EXPECT_EQ(must(journal->read(audit.whole_from - 1, 1)).at(0).sequence, audit.whole_from);
+  ASSERT_FALSE(audit.commits.empty());
+  const Committed& kept = audit.commits.back();
+  EXPECT_EQ(kept.sequence, 2u);
+  ASSERT_EQ(kept.events.size(), 1u);
+  EXPECT_EQ(kept.events[0].by, UserId{1});
+  EXPECT_TRUE(std::holds_alternative<core::JobHeld>(kept.events[0].body));
+  EXPECT_TRUE(must(journal->audit(2, 10)).commits.empty());
+  must(journal->prune(Time{INT64_MAX}, 1000));
+  EXPECT_TRUE(must(journal->audit(0, 10)).commits.empty());
+}
+
 TEST_F(Compaction, OneSnapshotAloneLetsGoOfNothing) {
   commit_jobs(5);
   must(make_snapshot(home));

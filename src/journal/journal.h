@@ -44,6 +44,14 @@ struct Committed {
   core::Events events;
 };
 
+// What people asked for outlives the commits it was part of: the audit record. Submissions are not
+// in it, because every job's own record says who submitted it, and when.
+struct Audit {
+  std::vector<Committed> commits;
+  uint64_t whole_from = 0;  // the first commit that read() still has
+};
+core::Events asked_for(const core::Events& events);
+
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -67,6 +75,9 @@ class Journal {
   // Commits after `sequence`, at most `max`; not_found when they were compacted away (the reader
   // must start anew).
   [[nodiscard]] virtual Result<std::vector<Committed>> read(uint64_t sequence, size_t max) = 0;
+
+  // What is left of compacted commits after `sequence`, at most `max` of them.
+  [[nodiscard]] virtual Result<Audit> audit(uint64_t sequence, size_t max) = 0;
 };
 
 // An ended job as history shows it. The Job is as it was when it ended.

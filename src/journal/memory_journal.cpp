@@ -71,6 +71,8 @@ Result<void> MemoryJournal::write(Disk& disk, const Batch& batch) {
   ++disk.sequence;
   std::string& bytes = disk.records[disk.sequence];
   disk.chain = encode_record(disk.sequence, disk.chain, batch.events, bytes);
+  if (auto kept = asked_for(batch.events); !kept.empty())
+    disk.audit[disk.sequence] = std::move(kept);
   return {};
 }
 
@@ -100,6 +102,15 @@ Result<std::vector<Committed>> MemoryJournal::read(uint64_t sequence, size_t max
     commits.push_back({at->first, std::move(record->events)});
   }
   return commits;
+}
+
+Result<Audit> MemoryJournal::audit(uint64_t sequence, size_t max) {
+  Audit audit;
+  audit.whole_from = disk_.records.empty() ? disk_.sequence + 1 : disk_.records.begin()->first;
+  for (auto at = disk_.audit.upper_bound(sequence);
+       at != disk_.audit.end() && at->first < audit.whole_from && audit.commits.size() < max; ++at)
+    audit.commits.push_back({at->first, at->second});
+  return audit;
 }
 
 Result<EndedJob> MemoryJournal::job(JobId id) {
@@ -155,6 +166,9 @@ Result<std::vector<JobId>> MemoryJournal::prune(Time ended_before, size_t max) {
     if (payload && --disk_.blobs.at(payload.mapped()).second == 0)
       disk_.blobs.erase(payload.mapped());
   }
+  std::erase_if(disk_.audit, [ended_before](const auto& entry) {
+    return entry.second.front().at < ended_before;
+  });
   return gone;
 }
 

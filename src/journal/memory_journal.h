@@ -20,6 +20,7 @@ class MemoryJournal : public Journal, public History {
   Result<void> trial_write() override;
   Result<std::string> payload(JobId job) override;
   Result<std::vector<Committed>> read(uint64_t sequence, size_t max) override;
+  Result<Audit> audit(uint64_t sequence, size_t max) override;
 
   Result<EndedJob> job(JobId id) override;
   Result<std::vector<EndedJob>> jobs(const EndedFilter& filter, JobId before, size_t max) override;
@@ -58,6 +59,7 @@ class MemoryJournal : public Journal, public History {
     std::map<JobId, std::string> ended;         // encoded
     std::map<AttemptId, std::string> attempts;  // encoded
     std::map<std::pair<UserId, std::string>, JobId> keys;
+    std::map<uint64_t, core::Events> audit;
   };
   [[nodiscard]] static Result<void> write(Disk& disk, const Batch& batch);
 

@@ -79,6 +79,11 @@ Result<std::vector<JobId>> drop_ended(Database& database, ArchiveWriter& writer,
                                       size_t rows) {
   const auto candidates = ended_before(database, time, rows);
   if (!candidates) return candidates;
+  Query old = database.query(
+      "DELETE FROM audit WHERE seq IN "
+      "(SELECT seq FROM audit WHERE at_us < ? ORDER BY at_us LIMIT ?)");
+  old.bind(time.us).bind(static_cast<int64_t>(rows));
+  if (auto dropped = database.check(old.run()); !dropped) return tl::unexpected(dropped.error());
   std::vector<JobId> gone;
   for (const JobId job : *candidates) {
     if (rows == 0) break;

@@ -61,4 +61,12 @@ bool may_match_labels(const EndedFilter& filter, std::string_view body) {
   });
 }
 
+core::Events asked_for(const core::Events& events) {
+  core::Events kept;
+  for (const core::Event& event : events) {
+    if (event.by && !std::holds_alternative<core::JobSubmitted>(event.body)) kept.push_back(event);
+  }
+  return kept;
+}
+
 }  // namespace atl::journal

@@ -26,6 +26,8 @@ CREATE TABLE attempts(job INTEGER, idx INTEGER, attempt INTEGER, body BLOB NOT N
                       PRIMARY KEY(job, idx, attempt)) WITHOUT ROWID;
 CREATE TABLE idempotency(user INTEGER, key TEXT, job INTEGER NOT NULL, PRIMARY KEY(user, key)) WITHOUT ROWID;
 CREATE INDEX idempotency_by_job ON idempotency(job);
+CREATE TABLE audit(seq INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, events BLOB NOT NULL);
+CREATE INDEX audit_by_time ON audit(at_us);
 INSERT INTO meta VALUES('format', 1), ('epoch', 1), ('trial', 0);
 )";
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/wire.h"
 #include "journal/archive_writer.h"
 #include "journal/checkpointer.h"
 #include "journal/home.h"
@@ -191,6 +192,7 @@ Result<uint64_t> SqliteJournal::commit(const Batch& batch) {
     Query query = self.writer->query("INSERT INTO journal VALUES(?, ?)");
     const int code = query.bind(static_cast<int64_t>(sequence)).blob(self.buffer).run();
     if (auto inserted = self.writer->check(code); !inserted) return inserted;
+    if (auto kept = self.archive.write_audit(sequence, batch.events); !kept) return kept;
     return self.archive.write(batch, ended);
   });
   if (!done) return tl::unexpected(done.error());
@@ -237,6 +239,28 @@ Result<std::vector<Committed>> SqliteJournal::read(uint64_t sequence, size_t max
   }
   if (code != SQLITE_DONE) return tl::unexpected(impl_->writer->error());
   return commits;
+}
+
+Result<Audit> SqliteJournal::audit(uint64_t sequence, size_t max) {
+  Audit audit;
+  const auto extent = journal_extent(*impl_->writer);
+  if (!extent) return tl::unexpected(extent.error());
+  audit.whole_from = extent->first ? extent->first : impl_->sequence + 1;
+  Query query = impl_->writer->query(
+      "SELECT seq, events FROM audit WHERE seq > ? AND seq < ? ORDER BY seq LIMIT ?");
+  query.bind(static_cast<int64_t>(sequence)).bind(static_cast<int64_t>(audit.whole_from));
+  query.bind(static_cast<int64_t>(max));
+  int code;
+  while ((code = query.step()) == SQLITE_ROW) {
+    auto events = wire::decode<core::Events>(query.bytes(1));
+    if (!events) {
+      return fail(ErrorCode::internal,
+                  "the audit record of commit " + std::to_string(query.integer(0)) + " is damaged");
+    }
+    audit.commits.push_back({static_cast<uint64_t>(query.integer(0)), std::move(*events)});
+  }
+  if (code != SQLITE_DONE) return tl::unexpected(impl_->writer->error());
+  return audit;
 }
 
 History& SqliteJournal::history() { return impl_->history; }

@@ -44,6 +44,7 @@ class SqliteJournal : public Journal {
   Result<void> trial_write() override;
   Result<std::string> payload(JobId job) override;
   Result<std::vector<Committed>> read(uint64_t sequence, size_t max) override;
+  Result<Audit> audit(uint64_t sequence, size_t max) override;
 
   History& history();
   const Identity& identity() const;

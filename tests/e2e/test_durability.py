@@ -1,5 +1,6 @@
 """What was acknowledged survives; nothing runs twice; the server says what stands in its way."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -114,6 +115,31 @@ class Durability(unittest.TestCase):
             refused = atoll.cli("up", check=False)
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn(str(last - 2), refused.stdout + refused.stderr)
+
+    def test_the_doctor_finds_what_is_damaged_and_no_backup_is_made_of_it(self):
+        with Atoll() as atoll:
+            atoll.wait_job(atoll.submit("--", "true"))
+            self.assertIn("is whole", self.journal_check(atoll)["detail"])
+            atoll.down()
+            db = sqlite3.connect(atoll.home / "atoll.db")
+            db.execute("update blobs set bytes = bytes || x'00'")
+            db.commit()
+            db.close()
+            self.assertIn("payload 1 is damaged", self.journal_check(atoll, 1)["detail"])
+            atoll.up()
+            self.assertIn("payload 1 is damaged", self.journal_check(atoll, 1)["detail"])
+            refused = atoll.cli("backup", atoll.home / "copy.atoll", check=False)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("payload 1 is damaged", refused.stderr)
+            self.assertFalse((atoll.home / "copy.atoll").exists())
+            nowhere = atoll.cli("backup", atoll.home / "nowhere" / "copy", check=False)
+            self.assertEqual(nowhere.returncode, 2)
+            self.assertIn("nowhere", nowhere.stderr)
+
+    def journal_check(self, atoll, code=0):
+        done = atoll.cli("doctor", "-o", "json", check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return next(check for check in json.loads(done.stdout) if check["check"] == "journal")
 
     def test_a_damaged_snapshot_is_passed_over_and_named_in_the_log(self):
         with Atoll() as atoll:

@@ -40,6 +40,9 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
       return block.resource.empty()
                  ? "waiting for a site to come: none is available"
                  : "waiting for site " + block.resource + ": it is not available";
+    case Obstacle::draining:
+      return "waiting for site " + block.resource + ", which is draining: `atoll site undrain " +
+             block.resource + "` lets it start work again";
     case Obstacle::infeasible:
       return "waiting for capacity to come: no node is large enough for " +
              format_resources(state.terms_of(job).resources);

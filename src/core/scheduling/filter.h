@@ -15,13 +15,14 @@ enum class Obstacle {
   backoff,
   array_limit,  // of the job's own choosing
   quota,
-  no_site,     // no site of that name, none that reports, or all drain
+  no_site,     // no site of that name, or none that reports
+  draining,    // a site that would do starts nothing new
   infeasible,  // no node is large enough even when empty
   capacity,    // nodes are large enough but busy
   turn,        // nothing: it starts in the next round
 };
-BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, infeasible,
-                    capacity, turn)
+BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, draining,
+                    infeasible, capacity, turn)
 
 // One thing in the way, with how much of it.
 struct Block {

@@ -43,8 +43,12 @@ std::optional<std::vector<HeldDevice>> pick(std::vector<const Device*> available
   return picked;
 }
 
-bool named(const std::string& site_name, const Terms& terms) {
-  return terms.site.empty() || terms.site == site_name;
+bool meant(const NodeView& view, const Terms& terms) {
+  return terms.site.empty() ? !view.only_by_name : terms.site == *view.site_name;
+}
+
+bool meant(const State& state, const Site& site, const Terms& terms) {
+  return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
 }
 
 std::vector<const Device*> all_devices(const Node& node) {
@@ -57,6 +61,16 @@ bool node_could(const Node& node, const Resources& resources) {
   return node.capacity.cpu_milli >= resources.cpu_milli &&
          node.capacity.memory_bytes >= resources.memory_bytes &&
          pick(all_devices(node), resources).has_value();
+}
+
+const Site* draining_that_could(const State& state, const Terms& terms) {
+  for (const auto& [id, site] : state.sites) {
+    if (!site.draining || !meant(state, site, terms)) continue;
+    for (const auto& [name, node] : site.nodes) {
+      if (!node.gone && node_could(node, terms.resources)) return &site;
+    }
+  }
+  return nullptr;
 }
 
 int64_t count_matching(const std::vector<const Device*>& devices, const DeviceRequest& request) {
@@ -100,7 +114,7 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
   std::optional<Placement> best;
   Leftover best_leftover{};
   for (const NodeView& view : world.nodes) {
-    if (!named(*view.site_name, terms) || view.cpu_milli_free < terms.resources.cpu_milli ||
+    if (!meant(view, terms) || view.cpu_milli_free < terms.resources.cpu_milli ||
         view.memory_bytes_free < terms.resources.memory_bytes) {
       continue;
     }
@@ -132,7 +146,7 @@ Block why_not_placed(const World& world, const Terms& terms) {
   int nearest_missing = INT32_MAX;
   bool seen = false;
   for (const NodeView& view : world.nodes) {
-    if (!named(*view.site_name, terms)) continue;
+    if (!meant(view, terms)) continue;
     if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0};
     seen = true;
     if (!node_could(*view.node, terms.resources)) continue;
@@ -144,6 +158,9 @@ Block why_not_placed(const World& world, const Terms& terms) {
       nearest = block;
     }
   }
+  if (nearest.obstacle == Obstacle::capacity) return nearest;
+  if (const Site* site = draining_that_could(*world.state, terms))
+    return {Obstacle::draining, site->name, 0, 0, 0};
   return nearest;
 }
 
@@ -163,7 +180,7 @@ std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const 
 
 bool feasible(const State& state, const Terms& terms) {
   for (const auto& [id, site] : state.sites) {
-    if (!named(site.name, terms)) continue;
+    if (!meant(state, site, terms)) continue;
     for (const auto& [name, node] : site.nodes) {
       if (!node.gone && node_could(node, terms.resources)) return true;
     }
@@ -174,7 +191,7 @@ bool feasible(const State& state, const Terms& terms) {
 std::optional<Resources> nearest_feasible(const State& state, const Terms& terms) {
   std::optional<Resources> nearest;
   for (const auto& [id, site] : state.sites) {
-    if (!named(site.name, terms)) continue;
+    if (!meant(state, site, terms)) continue;
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
       Resources fit = terms.resources;

@@ -63,6 +63,22 @@ TEST(Place, ADrainingSiteTakesNothingNew) {
   world.run(Request{TestWorld::admin(), DrainSite{"local", true}});
   EXPECT_FALSE(place(look(world.state), asks(1000, 0)));
   EXPECT_TRUE(feasible(world.state, asks(1000, 0)));
+  EXPECT_EQ(why_not_placed(look(world.state), asks(1000, 0)),
+            (Block{Obstacle::draining, "local", 0, 0, 0}));
+  EXPECT_EQ(why_not_placed(look(world.state), asks(5000, 0)).obstacle, Obstacle::no_site);
+}
+
+TEST(Place, ASiteThatOnlyPretendsIsForWorkThatAsksForIt) {
+  TestWorld world;
+  world.nodes({node("n1", 4)});
+  EXPECT_TRUE(place(look(world.state), asks(1000, 0))) << "there is no other kind";
+  world.run(Request{TestWorld::admin(), AddSite{"real", "local"}});
+  EXPECT_FALSE(place(look(world.state), asks(1000, 0)));
+  EXPECT_FALSE(feasible(world.state, asks(1000, 0)));
+  Terms named = asks(1000, 0);
+  named.site = "local";
+  EXPECT_TRUE(place(look(world.state), named));
+  EXPECT_TRUE(feasible(world.state, named));
 }
 
 }  // namespace

@@ -11,16 +11,24 @@ const InUse& World::in_use_of(NamespaceId ns) const {
   return it == in_use.end() ? state->namespaces.at(ns).in_use : it->second;
 }
 
+bool only_by_name(const State& state, const Site& site) {
+  const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
+  return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
+                                        [&](const auto& entry) { return pretends(entry.second); });
+}
+
 World look(const State& state) {
   World world;
   world.state = &state;
   for (const auto& [id, site] : state.sites) {
     if (site.draining) continue;
+    const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
       NodeView view{id,
                     &site.name,
                     &node,
+                    by_name,
                     node.capacity.cpu_milli - node.cpu_milli_used,
                     node.capacity.memory_bytes - node.memory_bytes_used,
                     {}};

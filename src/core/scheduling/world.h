@@ -15,6 +15,7 @@ struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
+  bool only_by_name = false;  // no place for work that does not ask for it
   int64_t cpu_milli_free = 0;
   int64_t memory_bytes_free = 0;
   std::vector<const Device*> devices_free;  // in the node's order
@@ -28,6 +29,10 @@ struct World {
 
   const InUse& in_use_of(NamespaceId ns) const;
 };
+
+// A site that only pretends is no place for work that did not ask for it, unless there is no other
+// kind.
+bool only_by_name(const State& state, const Site& site);
 
 World look(const State& state);
 

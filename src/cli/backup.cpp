@@ -16,10 +16,24 @@ namespace {
 
 constexpr std::chrono::minutes kBackupPatience{60};  // a large database takes its time
 
+// A directory that is not there, when the server is on this machine; elsewhere it says so itself.
+Result<void> check_place(const Target& target, const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(absolute_path(file)).parent_path();
+  std::error_code error;
+  const auto kind = std::filesystem::status(folder, error).type();
+  using std::filesystem::file_type;
+  if (!target.local || (kind != file_type::not_found && kind != file_type::regular)) return {};
+  return fail(ErrorCode::invalid,
+              "cannot write " + absolute_path(file) + ": " + folder.string() +
+                  (kind == file_type::regular ? " is not a directory" : " does not exist") +
+                  "; make it, or name another");
+}
+
 // The server writes the file, so the path is one on its machine.
 Result<int> backup(Session& session, const std::string& file) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
+  if (auto ok = check_place((*api)->target(), file); !ok) return tl::unexpected(ok.error());
   http::Call call{.method = "POST", .target = "/admin/backup"};
   spec::JsonWriter json(call.body);
   json.begin_object().member("file", absolute_path(file)).end_object();
@@ -46,7 +60,13 @@ Result<int> restore(Session& session, const std::string& file) {
     return fail(ErrorCode::conflict, "a server (process " + std::to_string(pid) + ") runs on " +
                                          target->home + ": stop it first with `atoll down`");
   }
-  return session.hooks.restore(absolute_path(file), target->home);
+  const int code = session.hooks.restore(absolute_path(file), target->home);
+  if (code == kExitOk) {
+    session.out << printable("restored " + absolute_path(file) + " into " + target->home +
+                             "; start it with `atoll up --home " + target->home + "`")
+                << "\n";
+  }
+  return code;
 }
 
 Result<int> snapshot(Session& session) {

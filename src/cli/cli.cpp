@@ -29,34 +29,18 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
-std::vector<std::string> verb_names(const CLI::App* app) {
-  std::vector<std::string> names;
-  const auto named = [](const CLI::App* sub) { return !sub->get_group().empty(); };
-  for (const CLI::App* sub : app->get_subcommands(named)) names.push_back(sub->get_name());
-  return names;
-}
-
-std::string full_name(const CLI::App* app) {
-  return app->get_parent() ? full_name(app->get_parent()) + " " + app->get_name() : "atoll";
-}
-
-std::string unknown(const std::string& what, const std::string& word,
-                    const std::vector<std::string>& candidates) {
-  const auto near = did_you_mean(word, candidates);
-  return "there is no " + what + " " + quote(word) + (near ? "; did you mean " + *near + "?" : "");
-}
-
 std::string explain_extras(CLI::App& root) {
   const CLI::App* verb = deepest_parsed(root);
   const bool takes_verbs = !verb_names(verb).empty();
   for (std::string word : root.remaining(true)) {
     if (word.size() > 1 && word[0] == '-') {
       word = word.substr(0, word.find('='));
-      return unknown("option", word, option_names(verb)) + "\nsee `" + full_name(verb) + " --help`";
+      return unknown_word("option", word, option_names(verb)) + "\nsee `" + full_name(verb) +
+             " --help`";
     }
     if (takes_verbs) {
-      return unknown(verb->get_parent() ? "verb" : "command", word, verb_names(verb)) + "\nsee `" +
-             full_name(verb) + " --help`";
+      return unknown_word(verb->get_parent() ? "verb" : "command", word, verb_names(verb)) +
+             "\nsee `" + full_name(verb) + " --help`";
     }
     return quote(word) + " is one argument too many\nsee `" + full_name(verb) + " --help`";
   }
@@ -95,6 +79,37 @@ void add_choice(CLI::App& app, const std::string& names, T& value,
 
 }  // namespace
 
+std::vector<std::string> verb_names(const CLI::App* app) {
+  std::vector<std::string> names;
+  const auto named = [](const CLI::App* sub) { return !sub->get_group().empty(); };
+  for (const CLI::App* sub : app->get_subcommands(named)) names.push_back(sub->get_name());
+  return names;
+}
+
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() ? full_name(app->get_parent()) + " " + app->get_name() : "atoll";
+}
+
+std::string unknown_word(const std::string& kind, const std::string& word,
+                         const std::vector<std::string>& candidates) {
+  const auto near = did_you_mean(word, candidates);
+  return "there is no " + kind + " " + quote(word) + (near ? "; did you mean " + *near + "?" : "");
+}
+
+namespace {
+
+// An option's own complaint, which names the field behind it once more: "--cpus: cpus: …".
+std::string without_field(const std::string& message) {
+  const std::size_t option = message.starts_with("-") ? message.find(": ") : std::string::npos;
+  if (option == std::string::npos) return message;
+  const std::size_t begin = option + 2;
+  const std::size_t end = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.", begin);
+  const bool field = end != std::string::npos && end > begin && message.substr(end, 2) == ": ";
+  return field ? message.substr(0, begin) + message.substr(end + 2) : message;
+}
+
+}  // namespace
+
 std::string explain_usage_error(CLI::App& root, const CLI::ParseError& error) {
   const CLI::App* verb = deepest_parsed(root);
   const std::string see = "\nsee `" + full_name(verb) + " --help`";
@@ -103,7 +118,7 @@ std::string explain_usage_error(CLI::App& root, const CLI::ParseError& error) {
     return "say what to do: `" + full_name(verb) + " VERB`, such as " + full_name(verb) + " " +
            verb_names(verb).front() + see;
   }
-  return printable(error.what()) + see;
+  return printable(without_field(error.what())) + see;
 }
 
 void add_globals(CLI::App& root, Globals& globals) {

@@ -33,8 +33,8 @@ Result<bool> sure(Session& session, const ControlFlags& flags, const Control& co
 }
 
 void tell(Session& session, const Control& control, const std::string& id, const Json& answer) {
-  if (!session.for_people()) {
-    session.out << (session.names_only() ? id : answer.compact()) << "\n";
+  if (session.names_only()) {
+    session.out << printable(id) << "\n";
     return;
   }
   const bool changed = !answer.has("changed") || answer["changed"].truth();
@@ -52,15 +52,19 @@ Result<int> act_on_each(Session& session, const ControlFlags& flags, const Contr
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   int code = kExitOk;
+  const bool documents = !session.for_people() && !session.names_only();
+  std::vector<Json> answers;
   for (const std::string& id : *ids) {
     const auto answer = act(**api, id);
     if (answer) {
-      tell(session, control, id, *answer);
+      documents ? answers.push_back(*answer) : tell(session, control, id, *answer);
       continue;
     }
     session.say("atoll: " + id + ": " + answer.error().message);
     if (code == kExitOk) code = exit_code(answer.error());
   }
+  if (documents)
+    print_answers(session, answers, flags.ids.size() > 1 || names_all(flags.ids), "id");
   return code;
 }
 

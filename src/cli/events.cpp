@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <map>
 #include <ostream>
 
 #include "base/text.h"
@@ -34,46 +35,143 @@ Color type_color(const std::string& type) {
   return Color::plain;
 }
 
+// Which jobs are arrays: the events of an attempt do not say it, those of a submission do, and the
+// server is asked about the others, a bounded number of times.
+class Arrays {
+ public:
+  explicit Arrays(const Target& target) : target_(target) {}
+
+  void learn(const Json& event) {
+    if (event.text("type") == "job_submitted")
+      known_[event.text("job")] = event["data"]["array"].truth();
+  }
+  bool is_array(const std::string& job) {
+    const auto [at, fresh] = known_.try_emplace(job, true);
+    if (!fresh || asked_ == kAskedMax) return at->second;
+    ++asked_;
+    auto api = Api::open(target_);
+    const auto found = api ? api->get(job_path(job)) : Result<Json>(tl::unexpected(api.error()));
+    if (found) at->second = (*found)["array"].truth();
+    return at->second;
+  }
+
+ private:
+  static constexpr int kAskedMax = 100;  // a request each, so that a long list stays quick
+
+  const Target target_;
+  std::map<std::string, bool> known_;
+  int asked_ = 0;
+};
+
+// "52.1" of a job with one task, which the journal knows as 52[0].1.
+std::string shown_attempt(const std::string& attempt, const std::string& job, Arrays& arrays) {
+  const std::string single = job + "[0].";
+  const bool plain = attempt.starts_with(single) && !arrays.is_array(job);
+  return plain ? job + "." + attempt.substr(single.size()) : attempt;
+}
+
+// What the event is about: an attempt, a job, else a namespace.
+std::string subject_of(const Json& event, Arrays& arrays) {
+  const std::string job = event.text("job");
+  const std::string attempt = event["data"].text("attempt");
+  if (!attempt.empty()) return shown_attempt(attempt, job, arrays);
+  return job.empty() ? event.text("namespace") : job;
+}
+
 // The parts of an event that are not said elsewhere on its line.
 std::string shown_data(const Json& event) {
   std::string out;
-  for (const auto& [key, value] : event["data"].members()) {
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "  ") + text; };
+  const Json data = event["data"];
+  for (const auto& [key, value] : data.members()) {
     const std::string text = value.is_object() || value.is_array() ? "" : value.text();
-    if (text.empty() || text == "false" || text == "0" || key == "id") continue;
-    out += (out.empty() ? "" : "  ") + key + "=" + text;
+    const bool said = key == "id" || key == "attempt" ||
+                      (key == "user" && text == event.text("by")) ||
+                      (key == "ns" && text == event.text("namespace"));
+    if (said || text.empty() || text == "false" || text == "0") continue;
+    add(key + "=" + text);
   }
+  const Json place = data["placement"];
+  if (place.is_object()) add("on " + place.text("site") + "/" + place.text("node"));
+  const Json result = data["result"];
+  const std::string message = result.text("message");
+  if (!message.empty())
+    add(message);
+  else if (result["exit_code"].integer() != 0)
+    add("exit code " + result.text("exit_code"));
   return out;
 }
 
-std::string event_line(const Json& event, const Terminal& terminal) {
-  const std::string when = show_local_time(event.text("at"));
+constexpr int kNumberWidth = 6;
+constexpr int kTimeWidth = 19;
+constexpr int kByWidth = 10;
+constexpr int kTypeWidth = 18;
+
+std::string event_line(const Json& event, const Terminal& terminal, Arrays& arrays) {
+  const std::string by = event.text("by").empty() ? "-" : printable(event.text("by"));
   const std::string type = printable(event.text("type"));
-  const std::string job = event.text("job").empty() ? event.text("namespace") : event.text("job");
+  const std::string subject = printable(subject_of(event, arrays));
   const std::string rest = printable(shown_data(event));
-  const std::string head =
-      pad(printable(event.text("sequence")), 6, Align::right) + "  " + when + "  ";
-  const std::string middle = pad(printable(job), 8, Align::left) + "  ";
-  const int left = terminal.width - display_width(head) - display_width(middle) - 22;
-  const std::string shown = terminal.width > 0 ? cut(rest, std::max(10, left)) : rest;
-  return paint(head, Color::faint, terminal.color) + middle +
-         paint(pad(type, 20, Align::left), type_color(type), terminal.color) + "  " + shown;
+  const std::string what = subject + (subject.empty() || rest.empty() ? "" : "  ") + rest;
+  const std::string head = pad(printable(event.text("sequence")), kNumberWidth, Align::right) +
+                           "  " + pad(show_local_time(event.text("at")), kTimeWidth, Align::left);
+  const std::string who = "  " + pad(by, kByWidth, Align::left) + "  ";
+  const std::string kind = pad(type, kTypeWidth, Align::left);
+  const int left =
+      terminal.width - display_width(head) - display_width(who) - display_width(kind) - 2;
+  const std::string shown = terminal.width > 0 ? cut(what, std::max(10, left)) : what;
+  return paint(head, Color::faint, terminal.color) + who +
+         paint(kind, type_color(type), terminal.color) + "  " + shown;
 }
 
-void print_event(Session& session, const Json& event) {
-  if (session.names_only()) {
-    session.out << printable(event.text("sequence")) << "\n";
-  } else if (session.for_people()) {
-    std::string line = event_line(event, session.terminal);
-    line.erase(line.find_last_not_of(' ') + 1);
-    session.out << line << "\n";
-  } else if (session.globals.format == Format::yaml) {
-    session.out << "---\n" << event.yaml();
-  } else {
-    // A stream has no end, so json too is one event a line.
-    session.out << event.compact() << "\n";
-  }
-  session.out << std::flush;
+std::string header_line() {
+  return pad("SEQ", kNumberWidth, Align::right) + "  " + pad("TIME", kTimeWidth, Align::left) +
+         "  " + pad("BY", kByWidth, Align::left) + "  " + pad("EVENT", kTypeWidth, Align::left) +
+         "  WHAT\n";
 }
+
+// Prints events as they come. JSON is one list when the events have an end, else one event a line.
+class EventPrinter {
+ public:
+  EventPrinter(Session& session, const Target& target, bool endless)
+      : session_(session),
+        arrays_(target),
+        list_(session.globals.format == Format::json && !session.names_only() && !endless) {}
+
+  void print(const Json& event) {
+    if (session_.names_only()) {
+      session_.out << printable(event.text("sequence")) << "\n";
+    } else if (session_.for_people()) {
+      print_line(event);
+    } else if (session_.globals.format == Format::yaml) {
+      session_.out << "---\n" << event.yaml();
+    } else if (list_) {
+      session_.out << (count_ == 0 ? "[\n  " : ",\n  ") << event.compact();
+    } else {
+      session_.out << event.compact() << "\n";
+    }
+    ++count_;
+    session_.out << std::flush;
+  }
+  void finish() {
+    if (list_) session_.out << (count_ == 0 ? "[]\n" : "\n]\n") << std::flush;
+  }
+
+ private:
+  void print_line(const Json& event) {
+    if (count_ == 0 && !session_.globals.no_headers)
+      session_.out << paint(header_line(), Color::faint, session_.terminal.color);
+    arrays_.learn(event);
+    std::string line = event_line(event, session_.terminal, arrays_);
+    line.erase(line.find_last_not_of(' ') + 1);
+    session_.out << line << "\n";
+  }
+
+  Session& session_;
+  Arrays arrays_;
+  const bool list_;
+  std::size_t count_ = 0;
+};
 
 std::string path_of(const EventsFlags& flags, const std::string& after) {
   return "/events" + query({{"after", after}, {"namespace", flags.ns}, {"job", flags.job}});
@@ -81,12 +179,13 @@ std::string path_of(const EventsFlags& flags, const std::string& after) {
 
 Result<int> follow(Session& session, Api& api, const EventsFlags& flags) {
   const Interrupts interrupts([](Interrupts&) { return kExitInterrupt; });
+  EventPrinter printer(session, api.target(), true);
   auto followed =
       follow_stream(api, path_of(flags, flags.after), "", [&](const http::Event& event) {
         if (event.event == "reset")
           session.warn("older events are gone; going on from now");
         else if (const auto parsed = Json::parse(event.data))
-          print_event(session, *parsed);
+          printer.print(*parsed);
         return !interrupts.seen();
       });
   if (!followed) return tl::unexpected(followed.error());
@@ -114,11 +213,13 @@ Result<bool> each_event(Api& api, const EventsFlags& flags, std::string after, c
 
 Result<int> first_events(Session& session, Api& api, const EventsFlags& flags) {
   std::size_t left = flags.limit;
+  EventPrinter printer(session, api.target(), false);
   const auto gone = each_event(api, flags, flags.after, [&](const Json& event) {
-    print_event(session, event);
+    printer.print(event);
     return flags.limit == 0 || --left > 0;
   });
   if (!gone) return tl::unexpected(gone.error());
+  printer.finish();
   if (*gone) session.warn("older events are gone");
   return kExitOk;
 }
@@ -165,7 +266,9 @@ Result<int> newest_events(Session& session, Api& api, const EventsFlags& flags) 
     if (enough || *gone || begin == 0) break;
     good = begin;
   }
-  for (const Json& event : kept) print_event(session, event);
+  EventPrinter printer(session, api.target(), false);
+  for (const Json& event : kept) printer.print(event);
+  printer.finish();
   return kExitOk;
 }
 

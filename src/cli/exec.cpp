@@ -2,9 +2,11 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
 #include <iterator>
 
+#include "base/time.h"
 #include "cli/exit.h"
 #include "cli/log_stream.h"
 #include "cli/selectors.h"
@@ -14,7 +16,9 @@
 namespace atl::cli {
 namespace {
 
-constexpr std::chrono::minutes kExecMax{11};  // the server's own limit is ten
+constexpr Duration kExecMax = minutes(10);     // the server's own limit
+constexpr Duration kExecDefault = minutes(1);  // the server's own, when none is said
+constexpr std::chrono::minutes kPatience{11};
 
 struct ExecFlags {
   std::string id;
@@ -43,9 +47,23 @@ std::string output_of(const Json& answer, const char* name, const char* other) {
   return answer.has(name) ? answer.text(name) : decode_base64(answer.text(other));
 }
 
+Result<Duration> timeout_of(const ExecFlags& flags) {
+  if (flags.timeout.empty()) return kExecDefault;
+  const auto span = parse_duration(flags.timeout);
+  if (!span) return fail(ErrorCode::invalid, "--timeout: " + span.error().message);
+  if (*span > kExecMax) {
+    return fail(ErrorCode::invalid, "--timeout " + flags.timeout +
+                                        " is too long: a command in a job may take up to 10m; "
+                                        "submit longer work as a job of its own");
+  }
+  return *span;
+}
+
 Result<int> exec(Session& session, const ExecFlags& flags) {
   if (flags.command.empty())
     return fail(ErrorCode::invalid, "say what to run: atoll exec " + flags.id + " -- COMMAND…");
+  const auto timeout = timeout_of(flags);
+  if (!timeout) return tl::unexpected(timeout.error());
   auto id = one_job(session, flags.id);
   if (!id) return tl::unexpected(id.error());
   auto api = session.api();
@@ -53,10 +71,16 @@ Result<int> exec(Session& session, const ExecFlags& flags) {
   http::Call call{.method = "POST", .target = job_path(*id) + "/exec"};
   call.headers.set("Content-Type", "application/json");
   call.body = body_of(flags);
-  call.timeout = kExecMax;
+  call.timeout = kPatience;
+  const auto begun = std::chrono::steady_clock::now();
   const auto response = (*api)->send(std::move(call));
   if (!response) {
     session.say("atoll: " + response.error().message);
+    // The server kills what takes longer, and refuses with `conflict` as it does at once for a job
+    // that does not run; the time that has passed tells the two apart.
+    const bool late =
+        std::chrono::steady_clock::now() - begun >= std::chrono::microseconds(timeout->us);
+    if (late && response.error().code == ErrorCode::conflict) return kExitTimeout;
     return launcher_exit_code(response.error());
   }
   const auto answer = Json::parse(response->body);
@@ -80,7 +104,8 @@ void add_exec_verb(Verbs& verbs) {
                              [flags](Session& session) { return exec(session, *flags); });
   verb->add_option("ID", flags->id, "12, 12[7] or last")->required();
   verb->add_flag("-i,--stdin", flags->stdin_too, "Give it our standard input");
-  verb->add_option("--timeout", flags->timeout, "How long it may take, up to 10m (1m)")
+  verb->add_option("--timeout", flags->timeout,
+                   "How long it may take, up to 10m (1m); exit code 124 after it")
       ->type_name("DURATION");
   verbs.set_tail(verb, {.before = 1, .words = &flags->command}, "-- COMMAND…");
 }

@@ -1,4 +1,5 @@
 // files and cp: the directory of files that belongs to a job.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -19,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kUploadMax = 256u << 20;  // what the server takes in one body
+constexpr std::size_t kUploadMax = 256u << 20;   // what the server takes in one body
+constexpr std::size_t kUploadFilesMax = 10'000;  // a request each; more are faster as one archive
 
 std::string encode_path(std::string_view path) {
   std::string out;
@@ -129,6 +131,31 @@ Result<void> download(Session& session, Api& api, const std::string& id, const J
   return fail(ErrorCode::unavailable, "cannot write " + to.string() + ": is the disk full?");
 }
 
+// One file, as bytes and nothing else, on standard output.
+Result<int> copy_to_output(Session& session, Api& api, const std::string& id,
+                           const std::string& path) {
+  const auto list = list_files(api, id, path);
+  if (!list) return tl::unexpected(list.error());
+  const std::string name = trimmed(path);
+  if (list->size() != 1 || list->front().text("path") != name ||
+      list->front().text("kind") != "file") {
+    return fail(ErrorCode::invalid, quote(id + ":" + path) +
+                                        " is not one file, and - takes one: name it, or copy to a "
+                                        "directory");
+  }
+  http::Call call{.method = "GET", .target = file_path(id, name)};
+  call.headers.set("Accept", "*/*");
+  call.on_data = [&](std::string_view bytes) {
+    session.out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return session.out.good();
+  };
+  const auto got = api.send(std::move(call));
+  session.out.flush();
+  if (!session.out) return fail(ErrorCode::unavailable, "cannot write to standard output");
+  if (!got) return tl::unexpected(got.error());
+  return kExitOk;
+}
+
 // A name from the server stays below the directory it is copied to.
 Result<fs::path> target_of(const fs::path& to, const std::string& name) {
   const fs::path clean = fs::path(name).lexically_normal();
@@ -159,8 +186,8 @@ Result<int> copy_from(Session& session, Api& api, const std::string& id, const s
   return kExitOk;
 }
 
-Result<int> copy_to(Session& session, Api& api, const std::string& from, const std::string& id,
-                    std::string path) {
+Result<int> copy_file_to(Session& session, Api& api, const std::string& from, const std::string& id,
+                         std::string path) {
   std::error_code error;
   const auto size = fs::file_size(from, error);
   if (error) return fail(ErrorCode::invalid, "cannot read " + quote(from) + ": " + error.message());
@@ -186,6 +213,55 @@ Result<int> copy_to(Session& session, Api& api, const std::string& from, const s
   return kExitOk;
 }
 
+// The files below a directory, by their paths in it. Links to directories are not followed.
+Result<std::vector<std::string>> files_below(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code ignored;
+    if (!at->is_regular_file(ignored)) continue;
+    if (names.size() == kUploadFilesMax) {
+      return fail(ErrorCode::too_large, quote(folder.string()) + " has more than " +
+                                            std::to_string(kUploadFilesMax) +
+                                            " files: pack them into one with `tar czf` and copy "
+                                            "that");
+    }
+    names.push_back(at->path().lexically_relative(folder).string());
+  }
+  if (error)
+    return fail(ErrorCode::invalid,
+                "cannot read " + quote(folder.string()) + ": " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// As `cp -r` does: into `path` when that ends with a slash or is empty, else under that name.
+Result<int> copy_folder_to(Session& session, Api& api, const std::string& from,
+                           const std::string& id, std::string path) {
+  fs::path folder = fs::path(from).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "results/"
+  const std::string name = folder.filename().string();
+  const bool named = !name.empty() && name != "." && name != "..";
+  if ((path.empty() || path.ends_with('/')) && named) path += name;
+  const auto names = files_below(folder);
+  if (!names) return tl::unexpected(names.error());
+  if (names->empty()) session.say(from + " has no files to copy");
+  for (const std::string& file : *names) {
+    const std::string target = trimmed(path).empty() ? file : trimmed(path) + "/" + file;
+    const auto sent = copy_file_to(session, api, (folder / file).string(), id, target);
+    if (!sent) return sent;
+  }
+  return kExitOk;
+}
+
+Result<int> copy_to(Session& session, Api& api, const std::string& from, const std::string& id,
+                    const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(from, error) ? copy_folder_to(session, api, from, id, path)
+                                       : copy_file_to(session, api, from, id, path);
+}
+
 Result<int> copy(Session& session, const std::string& from, const std::string& to) {
   const Place source = parse_place(from);
   const Place target = parse_place(to);
@@ -198,6 +274,8 @@ Result<int> copy(Session& session, const std::string& from, const std::string& t
   if (!id) return tl::unexpected(id.error());
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
+  if (target.path == "-" && target.job.empty())
+    return copy_to_output(session, **api, *id, source.path);
   return source.job.empty() ? copy_to(session, **api, source.path, *id, target.path)
                             : copy_from(session, **api, *id, source.path, target.path);
 }
@@ -216,12 +294,13 @@ void add_files_verbs(Verbs& verbs) {
 
   auto from = std::make_shared<std::string>();
   auto to = std::make_shared<std::string>();
-  verb = verbs.add(
-      nullptr, "cp", "Copy files out of a job, or into it",
-      "atoll cp 12:checkpoints/last.pt .\natoll cp 12: results/\natoll cp config.json 12:",
-      [from, to](Session& session) { return copy(session, *from, *to); });
+  verb = verbs.add(nullptr, "cp", "Copy files out of a job, or into it",
+                   "atoll cp 12:checkpoints/last.pt .\natoll cp 12: results/\natoll cp config.json "
+                   "12:\natoll cp data/ 12:\natoll cp "
+                   "12:log.txt - | less",
+                   [from, to](Session& session) { return copy(session, *from, *to); });
   verb->add_option("FROM", *from, "ID:PATH, or a path here")->required();
-  verb->add_option("TO", *to, "A path here, or ID:PATH")->required();
+  verb->add_option("TO", *to, "A path here, - for standard output, or ID:PATH")->required();
 }
 
 }  // namespace atl::cli

@@ -22,6 +22,14 @@ Color state_color(const std::string& word) {
   return word == "running" || word == "starting" ? Color::active : Color::plain;
 }
 
+std::string end_message(const Json& job) {
+  const std::string outcome = job.text("outcome");
+  const std::string message = job.text("message");
+  if (outcome.empty() || !message.starts_with(outcome)) return message;
+  if (message == outcome) return {};
+  return message.starts_with(outcome + ": ") ? message.substr(outcome.size() + 2) : message;
+}
+
 std::string show_span(Duration span) {
   const std::int64_t whole = std::max<std::int64_t>(0, span.us / 1'000'000);
   const auto two = [](std::int64_t big, const char* unit, std::int64_t small, const char* part) {
@@ -49,8 +57,9 @@ Cell state_cell(const Json& job) {
 Cell reason_cell(const Json& job) {
   const std::string reason = job.text("reason");
   if (!reason.empty()) return {reason, reason == "infeasible" ? Color::bad : Color::faint};
-  const std::string message = job.text("message");
-  return {message == job.text("outcome") ? "" : message, Color::faint};
+  // An array that was held while some of its tasks run.
+  if (job["held"].truth() && job.text("state") != "ended") return {"held", Color::faint};
+  return {end_message(job), Color::faint};
 }
 
 std::string show_labels(const Json& job) {

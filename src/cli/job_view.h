@@ -13,6 +13,10 @@ namespace atl::cli {
 std::string state_word(const Json& job);
 Color state_color(const std::string& word);
 
+// What the server says of how it ended, without the outcome that stands beside it; empty when it
+// says no more than that.
+std::string end_message(const Json& job);
+
 View job_list_view();
 
 // "2", "0.5"; "1Gi"; "gpu:a100:1".

@@ -101,15 +101,21 @@ Result<int> follow(Session& session, Api& api, const LogsFlags& flags, const std
   return job ? job_exit_code(*job) : job_exit_code(*ends.front());
 }
 
-Result<int> logs(Session& session, const LogsFlags& flags) {
-  auto id = one_job(session, flags.id);
-  if (!id) return tl::unexpected(id.error());
+Result<int> logs(Session& session, LogsFlags flags) {
+  const auto named = one_attempt(session, flags.id);
+  if (!named) return tl::unexpected(named.error());
+  const std::string id = named->id;
+  if (!named->attempt.empty() && !flags.attempt.empty() && flags.attempt != named->attempt) {
+    return fail(ErrorCode::invalid,
+                flags.id + " and --attempt " + flags.attempt + " name two attempts: leave one out");
+  }
+  if (!named->attempt.empty()) flags.attempt = named->attempt;
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  if (flags.follow) return follow(session, **api, flags, *id);
+  if (flags.follow) return follow(session, **api, flags, id);
   Console console(session.terminal);
   for (const Source& source : sources_of(flags)) {
-    auto printed = print_log(**api, console, flags, wish_of(flags, *id, source), source.fd);
+    auto printed = print_log(**api, console, flags, wish_of(flags, id, source), source.fd);
     if (!printed) return tl::unexpected(printed.error());
   }
   return kExitOk;
@@ -123,9 +129,10 @@ void add_logs_verb(Verbs& verbs) {
                              "Show what a job wrote: its output, and its errors on standard error",
                              "atoll logs 12\n"
                              "atoll logs -f last              follow; returns the job's exit code\n"
-                             "atoll logs --stderr --tail 20 12[7]",
+                             "atoll logs --stderr --tail 20 12[7]\n"
+                             "atoll logs 12[7].1              what its first attempt wrote",
                              [flags](Session& session) { return logs(session, *flags); });
-  verb->add_option("ID", flags->id, "12, 12[7] or last")->required();
+  verb->add_option("ID", flags->id, "12, 12[7], last, or an attempt such as 12.1")->required();
   verb->add_flag("-f,--follow", flags->follow, "Stay until the job has ended");
   verb->add_flag("--stdout", flags->out, "Standard output alone");
   verb->add_flag("--stderr", flags->err, "Standard error alone, as this one's output");

@@ -188,7 +188,10 @@ void add_member_verb(Verbs& verbs, CLI::App* noun) {
 }  // namespace
 
 void add_ns_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("ns", "Namespaces: list, show, create, delete, quota, member");
+  CLI::App* noun = verbs.add_noun("ns", "Namespaces: list, show, create, delete, quota, member",
+                                  "atoll ns list\natoll ns create vision --admin ada\n"
+                                  "atoll ns member vision bob\n"
+                                  "atoll ns quota vision --cpus 64 --device gpu=8");
   verbs.add(noun, "list", "List your namespaces", "atoll ns list",
             [](Session& session) { return show_list(session, "/namespaces", ns_view()); });
   const auto add = [&](const char* name, const char* sentence, const char* example,

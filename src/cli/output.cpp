@@ -84,6 +84,13 @@ void print_one(Session& session, const Json& thing, const char* name_key,
   session.out << std::flush;
 }
 
+void print_answers(Session& session, const std::vector<Json>& things, bool several,
+                   const char* name_key) {
+  if (several) return print_list(session, {.columns = {}, .name_key = name_key}, things);
+  for (const Json& thing : things)
+    print_one(session, thing, name_key, [] { return std::string(); });
+}
+
 Card& Card::line(std::string key, std::string value, Color color) {
   if (!value.empty()) lines_.push_back({std::move(key), std::move(value), color});
   return *this;

@@ -34,6 +34,11 @@ void print_list(Session& session, const View& view, const std::vector<Json>& ite
 void print_one(Session& session, const Json& thing, const char* name_key,
                const std::function<std::string()>& card);
 
+// Answers about several things for programs: one JSON or YAML document, the thing itself when only
+// one was asked for (`several` is false), else a list; jsonl and names are lines.
+void print_answers(Session& session, const std::vector<Json>& things, bool several,
+                   const char* name_key);
+
 // "Key:  value" lines with the keys aligned; entries without a value are left out.
 class Card {
  public:

@@ -1,4 +1,6 @@
 // ps: what runs, what waits and why, what has ended.
+#include <algorithm>
+#include <map>
 #include <ostream>
 
 #include "base/text.h"
@@ -27,25 +29,59 @@ struct PsFlags {
   bool watch = false;
 };
 
-// An outcome given as a state is what people mean by it.
-void split_states(const PsFlags& flags, std::string& states, std::string& outcome) {
-  outcome = flags.outcome;
-  for (const std::string_view word : split(flags.state, ',')) {
-    const bool state =
-        std::string_view(kLiveStates).find(word) != std::string_view::npos || word == "ended";
-    if (word.empty()) continue;
-    if (state)
-      states += (states.empty() ? "" : ",") + std::string(word);
-    else
-      outcome = std::string(word);
-  }
+constexpr std::string_view kStates = "waiting,starting,running,stopping,ended";
+constexpr std::string_view kOutcomes = "succeeded,failed,cancelled,timed_out,lost,skipped";
+
+bool is_one_of(std::string_view word, std::string_view words) {
+  const auto all = split(words, ',');
+  return std::find(all.begin(), all.end(), word) != all.end();
 }
 
-std::string request_path(const PsFlags& flags, std::size_t limit) {
-  std::string states;
-  std::string outcome;
-  split_states(flags, states, outcome);
-  if (states.empty() && outcome.empty() && !flags.all) states = kLiveStates;
+// What is asked of the server. Its two filters narrow each other, so that states and each outcome
+// are requests of their own.
+struct Kinds {
+  std::string states;                 // with commas
+  std::vector<std::string> outcomes;  // each once
+};
+
+Result<void> add_outcome(Kinds& kinds, std::string_view word) {
+  if (!is_one_of(word, kOutcomes)) {
+    return fail(ErrorCode::invalid,
+                quote(word) + " is not an outcome: write one of " + std::string(kOutcomes));
+  }
+  if (std::find(kinds.outcomes.begin(), kinds.outcomes.end(), word) == kinds.outcomes.end())
+    kinds.outcomes.emplace_back(word);
+  return {};
+}
+
+// An outcome given as a state is what people mean by it.
+Result<Kinds> kinds_of(const PsFlags& flags) {
+  Kinds kinds;
+  for (const std::string_view word : split(flags.outcome, ',')) {
+    if (word.empty()) continue;
+    if (auto ok = add_outcome(kinds, word); !ok) return tl::unexpected(ok.error());
+  }
+  const bool narrowed = !kinds.outcomes.empty();
+  for (const std::string_view word : split(flags.state, ',')) {
+    if (word.empty() || (word == "ended" && narrowed)) continue;
+    if (is_one_of(word, kStates)) {
+      kinds.states += (kinds.states.empty() ? "" : ",") + std::string(word);
+    } else if (!is_one_of(word, kOutcomes)) {
+      return fail(ErrorCode::invalid, quote(word) + " is not a state: write one or more of the " +
+                                          "states " + std::string(kStates) + " or the outcomes " +
+                                          std::string(kOutcomes));
+    } else if (auto ok = add_outcome(kinds, word); !ok) {
+      return tl::unexpected(ok.error());
+    }
+  }
+  // What has ended is asked for by any look back.
+  const bool any = flags.all || !flags.since.empty();
+  if (kinds.states.empty() && kinds.outcomes.empty() && !any) kinds.states = kLiveStates;
+  return kinds;
+}
+
+std::string request_path(const PsFlags& flags, std::size_t limit, const std::string& states,
+                         const std::string& outcome) {
   std::vector<std::pair<std::string, std::string>> pairs{
       {"state", states},       {"outcome", outcome}, {"user", flags.user},
       {"namespace", flags.ns}, {"name", flags.name}, {"since", flags.since}};
@@ -54,21 +90,55 @@ std::string request_path(const PsFlags& flags, std::size_t limit) {
   return "/jobs" + query(pairs);
 }
 
+Result<std::vector<std::string>> request_paths(const PsFlags& flags, std::size_t limit) {
+  const auto kinds = kinds_of(flags);
+  if (!kinds) return tl::unexpected(kinds.error());
+  std::vector<std::string> paths;
+  if (!kinds->states.empty() || kinds->outcomes.empty())
+    paths.push_back(request_path(flags, limit, kinds->states, ""));
+  for (const std::string& outcome : kinds->outcomes)
+    paths.push_back(request_path(flags, limit, "", outcome));
+  return paths;
+}
+
 Result<std::vector<Json>> fetch(Session& session, const PsFlags& flags, std::size_t limit) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  return (*api)->list(request_path(flags, limit), limit);
+  const auto paths = request_paths(flags, limit);
+  if (!paths) return tl::unexpected(paths.error());
+  if (paths->size() == 1) return (*api)->list(paths->front(), limit);
+  // Newest first; one that ended between two requests is in both, and the later answer is true.
+  std::map<std::int64_t, Json, std::greater<>> found;
+  for (const std::string& path : *paths) {
+    const auto jobs = (*api)->list(path, limit);
+    if (!jobs) return tl::unexpected(jobs.error());
+    for (const Json& job : *jobs) found[parse_int(job.text("id")).value_or(0)] = job;
+  }
+  std::vector<Json> merged;
+  for (auto& [id, job] : found) {
+    if (limit > 0 && merged.size() == limit) break;
+    merged.push_back(std::move(job));
+  }
+  return merged;
 }
 
 // Long lists are given out as they come.
 Result<int> stream_jobs(Session& session, const PsFlags& flags) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  const bool names = session.names_only();
-  auto done = (*api)->each(request_path(flags, flags.limit), flags.limit, [&](const Json& job) {
-    session.out << (names ? job.text("id") : job.compact()) << "\n";
+  const auto print = [&](const Json& job) {
+    session.out << (session.names_only() ? job.text("id") : job.compact()) << "\n";
     return true;
-  });
+  };
+  const auto paths = request_paths(flags, flags.limit);
+  if (!paths) return tl::unexpected(paths.error());
+  if (paths->size() > 1) {
+    const auto jobs = fetch(session, flags, flags.limit);
+    if (!jobs) return tl::unexpected(jobs.error());
+    for (const Json& job : *jobs) print(job);
+    return kExitOk;
+  }
+  auto done = (*api)->each(paths->front(), flags.limit, print);
   if (!done) return tl::unexpected(done.error());
   return kExitOk;
 }
@@ -114,24 +184,26 @@ void add_ps_verb(Verbs& verbs) {
   CLI::App* verb =
       verbs.add(nullptr, "ps", "List jobs that run and wait, or all",
                 "atoll ps\n"
-                "atoll ps -a --since 1h --user me\n"
-                "atoll ps --state failed -o json\n"
+                "atoll ps --since 1h --user me\n"
+                "atoll ps --state running,failed -o json\n"
                 "atoll ps --watch",
                 [flags](Session& session) {
                   return flags->watch ? watch_jobs(session, *flags) : list_jobs(session, *flags);
                 });
   verb->add_flag("-a,--all", flags->all, "Also those that have ended");
   verb->add_option("-s,--state", flags->state,
-                   "Only in these states, or with this outcome; several with commas")
+                   "Only in these states, or with these outcomes; several with commas")
       ->type_name("STATE");
-  verb->add_option("--outcome", flags->outcome, "Only those that ended so")->type_name("OUTCOME");
+  verb->add_option("--outcome", flags->outcome, "Only those that ended so; several with commas")
+      ->type_name("OUTCOME");
   verb->add_option("-u,--user", flags->user, "Only of that user; `me` is you")->type_name("USER");
   verb->add_option("-n,--ns", flags->ns, "Only in that namespace")->type_name("NAMESPACE");
   verb->add_option("--name", flags->name, "Only those with this in their name")->type_name("TEXT");
   verb->add_option("-l,--label", flags->labels, "Only those with this label; may be repeated")
       ->allow_extra_args(false)
       ->type_name("K=V");
-  verb->add_option("--since", flags->since, "Only those submitted or ended since")
+  verb->add_option("--since", flags->since,
+                   "Only those submitted or ended since, also those that have ended")
       ->type_name("DURATION");
   verb->add_option("--limit", flags->limit, "At most that many, newest first; 0 is all (100)")
       ->type_name("N");

@@ -64,9 +64,11 @@ Result<Json> follow_stream(const Target& target, Console& console, const std::st
 // How it ended, in a sentence when it did not end well.
 Result<int> tell_end(Console& console, const Json& job) {
   const std::string outcome = job.text("outcome");
-  const std::string message = job.text("message");
-  const bool own_code = outcome == "failed" && !job["array"].truth() && job.has("exit_code");
-  // The exit code says it all when it is the job's own.
+  const std::string message = end_message(job);
+  // The exit code says it all when it is the job's own, and not that of a signal or a limit.
+  const bool own_code = outcome == "failed" && !job["array"].truth() && job.has("exit_code") &&
+                        job["signal"].integer() == 0 &&
+                        (message.empty() || message.starts_with("exit code "));
   if (outcome != "succeeded" && !own_code) {
     const std::string progress = show_progress(job);
     console.note("atoll: job " + job.text("id") + " " + outcome +

@@ -31,29 +31,54 @@ Result<std::vector<std::string>> live_jobs(Session& session) {
 }  // namespace
 
 Result<Wanted> parse_wanted(std::string_view word) {
-  if (word == "last") return Wanted{Wanted::Kind::last, {}};
-  if (word == "all") return Wanted{Wanted::Kind::all, {}};
-  const auto selector = parse_selector(word);
-  if (!selector) {
+  if (word == "all") return Wanted{Wanted::Kind::all, {}, {}};
+  const auto refuse = [&] {
     return fail(
         ErrorCode::invalid,
         quote(word) + " is not a job: write an id such as 12, a task such as 12[7], or last");
+  };
+  std::string_view name = word;
+  std::string attempt;
+  if (const std::size_t dot = word.find('.'); dot != std::string_view::npos) {
+    const auto number = parse_int(word.substr(dot + 1));
+    if (!number || *number <= 0 || *number > UINT32_MAX) return refuse();
+    attempt = std::to_string(*number);
+    name = word.substr(0, dot);
   }
-  std::string id = std::to_string(selector->job.value);
+  // `last` stands for a number, so that it is read by the same rules.
+  const bool last = name == "last" || name.starts_with("last[");
+  const auto selector = parse_selector(last ? "1" + std::string(name.substr(4)) : name);
+  if (!selector) return refuse();
+  std::string id = last ? "" : std::to_string(selector->job.value);
   if (selector->has_index) id += "[" + std::to_string(selector->index) + "]";
-  return Wanted{Wanted::Kind::one, std::move(id)};
+  return Wanted{last ? Wanted::Kind::last : Wanted::Kind::one, std::move(id), std::move(attempt)};
 }
 
 std::string job_path(const std::string& id) { return "/jobs/" + encode(id); }
 
-Result<std::string> one_job(Session& session, const std::string& word) {
+Result<NamedAttempt> one_attempt(Session& session, const std::string& word) {
   auto wanted = parse_wanted(word);
   if (!wanted) return tl::unexpected(wanted.error());
-  if (wanted->kind == Wanted::Kind::last) return newest_job(session);
   if (wanted->kind == Wanted::Kind::all) {
     return fail(ErrorCode::invalid, "this verb is for one job: name it by its id, or as last");
   }
-  return wanted->id;
+  if (wanted->kind == Wanted::Kind::one) return NamedAttempt{wanted->id, wanted->attempt};
+  auto newest = newest_job(session);
+  if (!newest) return tl::unexpected(newest.error());
+  return NamedAttempt{*newest + wanted->id, wanted->attempt};
+}
+
+Result<std::string> one_job(Session& session, const std::string& word) {
+  const auto wanted = parse_wanted(word);
+  if (wanted && !wanted->attempt.empty()) {
+    return fail(ErrorCode::invalid, quote(word) +
+                                        " names one attempt, and this verb is for the job or task "
+                                        "itself: write " +
+                                        word.substr(0, word.find('.')));
+  }
+  auto one = one_attempt(session, word);
+  if (!one) return tl::unexpected(one.error());
+  return std::move(one->id);
 }
 
 Result<std::vector<std::string>> many_jobs(Session& session,

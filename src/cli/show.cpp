@@ -1,7 +1,9 @@
 // show and explain: one job in full, and why it waits.
+#include <algorithm>
 #include <ostream>
 
 #include "base/amount.h"
+#include "base/interval_set.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/job_view.h"
@@ -17,6 +19,11 @@ std::string join(const Json& list, const char* separator) {
   return out;
 }
 
+std::size_t line_count(const std::string& text) {
+  const auto ends = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return ends + (text.empty() || text.ends_with('\n') ? 0 : 1);
+}
+
 // The command as one could type it.
 std::string shown_command(const Json& spec) {
   std::string out;
@@ -27,7 +34,8 @@ std::string shown_command(const Json& spec) {
     out += (out.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
   }
   if (out.empty() && spec.has("script")) {
-    out = "script of " + std::to_string(split(spec.text("script"), '\n').size()) + " lines";
+    const std::size_t lines = line_count(spec.text("script"));
+    out = "script of " + std::to_string(lines) + (lines == 1 ? " line" : " lines");
     if (spec["args"].is_array()) out += " with " + join(spec["args"], " ");
   }
   return out;
@@ -75,7 +83,6 @@ void spec_lines(Card& card, const Json& job) {
   const Json spec = job["spec"];
   card.line("command", shown_command(spec)).line("directory", spec.text("directory"));
   card.line("resources", shown_resources(job));
-  card.line("array", spec.text("array")).line("tasks", show_progress(job));
   card.line("after", shown_dependencies(spec)).line("time limit", spec.text("time"));
   card.line("retries", spec["retries"].text("max"));
   card.line("isolation", spec.text("isolation"));
@@ -113,17 +120,110 @@ View attempt_view() {
           .name_key = "id"};
 }
 
-std::string job_card(Session& session, const Json& job) {
+// An array's own lines: which indices, how many at once, and how many are in which state.
+constexpr std::size_t kTaskPage = 1000;    // what the server gives at once
+constexpr std::size_t kTaskPagesMax = 50;  // looked through for failed ones: well under a second
+constexpr std::size_t kFailedShown = 20;
+
+struct ArrayView {
+  std::string indices;       // "1-1000", when it can be told
+  std::vector<Json> failed;  // the first ones
+};
+
+bool went_wrong(const Json& task) {
+  const std::string outcome = task.text("outcome");
+  return outcome == "failed" || outcome == "timed_out" || outcome == "lost";
+}
+
+std::int64_t failures_of(const Json& job) {
+  const Json tasks = job["tasks"];
+  return tasks["failed"].integer() + tasks["timed_out"].integer() + tasks["lost"].integer();
+}
+
+// The indices that have started and those that wait are all of them, unless some were cancelled
+// before or the array is longer than a page.
+std::string indices_of(const Json& page, std::int64_t total) {
+  auto all = parse_intervals(page.text("waiting"), UINT32_MAX).value_or(IntervalSet());
+  for (const Json& task : page["tasks"].items())
+    all.add(static_cast<std::uint32_t>(task["index"].integer()));
+  return static_cast<std::int64_t>(all.size()) == total ? format_intervals(all) : "";
+}
+
+Result<ArrayView> look_at_array(Api& api, const Json& job) {
+  ArrayView view;
+  const auto wanted = std::min<std::int64_t>(failures_of(job), kFailedShown);
+  std::string path = job_path(job.text("id")) + "/tasks?limit=" + std::to_string(kTaskPage);
+  const std::string first = path;
+  for (std::size_t pages = 0; pages < kTaskPagesMax; ++pages) {
+    const auto page = api.get(path);
+    if (!page) return tl::unexpected(page.error());
+    if (pages == 0) view.indices = indices_of(*page, job["tasks"]["total"].integer());
+    for (const Json& task : (*page)["tasks"].items()) {
+      if (went_wrong(task) && std::ssize(view.failed) < wanted) view.failed.push_back(task);
+    }
+    if (!page->has("next") || std::ssize(view.failed) >= wanted) break;
+    path = first + "&cursor=" + encode(page->text("next"));
+  }
+  return view;
+}
+
+std::string shown_counts(const Json& tasks) {
+  std::string out = tasks.text("total") + " in all";
+  for (const auto& [word, count] : tasks.members()) {
+    if (word != "total" && count.integer() > 0) out += ", " + count.text() + " " + word;
+  }
+  return out;
+}
+
+void array_lines(Card& card, const Json& job, const ArrayView& view) {
+  const Json spec = job["spec"];
+  const std::string limit = spec.text("parallel_max");
+  const std::string range = view.indices + (limit.empty() || limit == "0" ? "" : "%" + limit);
+  card.line("array", spec.text("array").empty() ? range : spec.text("array"));
+  card.line("tasks", shown_counts(job["tasks"]));
+}
+
+View failed_view() {
+  return {.columns = {{{.title = "FAILED TASK"}, cell_text("id")},
+                      {{.title = "OUTCOME"},
+                       [](const Json& task) {
+                         const std::string word = task.text("outcome");
+                         return Cell{word, state_color(word)};
+                       }},
+                      {{.title = "EXIT"}, [](const Json& task) { return Cell{shown_exit(task)}; }},
+                      {{.title = "ATTEMPT", .align = Align::right}, cell_text("attempt")},
+                      {{.title = "PLACE", .least = 8},
+                       [](const Json& task) { return Cell{shown_place(task)}; }},
+                      {{.title = "ENDED"}, cell_time("ended")},
+                      {{.title = "MESSAGE", .least = 10}, cell_text("message")}},
+          .name_key = "id"};
+}
+
+std::string failed_table(Session& session, const Json& job, const ArrayView& view) {
+  if (view.failed.empty()) return {};
+  const std::string id = job.text("id");
+  const std::int64_t more = failures_of(job) - std::ssize(view.failed);
+  std::string out =
+      "\n" + format_list(failed_view(), view.failed, session.globals, session.terminal);
+  if (more > 0)
+    out += "and " + std::to_string(more) + " more: `atoll show --failed " + id + "` lists all\n";
+  const std::string one = view.failed.front().text("id");
+  return out + "`atoll logs '" + one + "'` shows what a task wrote, `atoll requeue " + id +
+         "` runs again what did not succeed\n";
+}
+
+std::string job_card(Session& session, const Json& job, const ArrayView& array) {
   const std::string word = state_word(job);
   Card card(session.terminal.color);
   card.line("job", job.text("id") + (job.text("name").empty() ? "" : "  " + job.text("name")),
             Color::strong);
   const bool live = job.text("state") != "ended";
   card.line("state", word + (live ? ", " + show_job_time(job) : ""), state_color(word));
-  card.line("why", job.text("sentence").empty() ? job.text("message") : job.text("sentence"));
+  card.line("why", job.text("sentence").empty() ? end_message(job) : job.text("sentence"));
   card.line("exit code", shown_exit(job));
   card.line("namespace", job.text("namespace")).line("user", job.text("user"));
   if (job.has("spec")) spec_lines(card, job);
+  if (job["tasks"].is_object()) array_lines(card, job, array);
   card.line("place", shown_place(job));
   card.line("devices held", job.has("spec") ? "" : join(job["devices"], ", "));
   card.line("submitted", shown_time(job, "submitted")).line("started", shown_time(job, "started"));
@@ -132,22 +232,115 @@ std::string job_card(Session& session, const Json& job) {
   const auto attempts = job["attempts"].items();
   if (!attempts.empty())
     out += "\n" + format_list(attempt_view(), attempts, session.globals, session.terminal);
+  return out + failed_table(session, job, array);
+}
+
+// What `show` was asked about: a job, a task, or one attempt, with what people see besides.
+struct Shown {
+  Json thing;
+  ArrayView array;
+  std::vector<Json> attempts;  // of a task; a job carries its own
+};
+
+// One attempt that has ended; the one that runs is the job or task itself.
+Result<Json> find_attempt(Api& api, const NamedAttempt& named) {
+  Json found;
+  const auto look = [&](const Json& attempt) {
+    if (attempt.text("attempt") == named.attempt) found = attempt;
+    return found.is_null();
+  };
+  const auto ended = api.each(job_path(named.id) + "/attempts?limit=1000", 0, look);
+  if (!ended) return tl::unexpected(ended.error());
+  if (!found.is_null()) return found;
+  auto whole = api.get(job_path(named.id));
+  if (whole && whole->text("attempt") != named.attempt) {
+    return fail(ErrorCode::not_found, named.id + " has no attempt " + named.attempt +
+                                          ": `atoll show " + named.id + "` lists what it has");
+  }
+  return whole;
+}
+
+Result<Shown> look_up(Session& session, Api& api, const NamedAttempt& named) {
+  auto thing = named.attempt.empty() ? api.get(job_path(named.id)) : find_attempt(api, named);
+  if (!thing) return tl::unexpected(thing.error());
+  Shown shown{std::move(*thing), {}, {}};
+  if (!session.for_people() || !named.attempt.empty()) return shown;
+  if (shown.thing["tasks"].is_object()) {
+    auto array = look_at_array(api, shown.thing);
+    if (!array) return tl::unexpected(array.error());
+    shown.array = std::move(*array);
+  } else if (shown.thing.has("index")) {
+    auto attempts = api.list(job_path(named.id) + "/attempts?limit=100", 100);
+    if (!attempts) return tl::unexpected(attempts.error());
+    shown.attempts = std::move(*attempts);
+  }
+  return shown;
+}
+
+std::string shown_card(Session& session, const Shown& shown) {
+  if (shown.thing.has("wall_seconds"))
+    return format_list(attempt_view(), {shown.thing}, session.globals, session.terminal);
+  std::string out = job_card(session, shown.thing, shown.array);
+  if (!shown.attempts.empty())
+    out += "\n" + format_list(attempt_view(), shown.attempts, session.globals, session.terminal);
   return out;
 }
 
+Result<std::vector<NamedAttempt>> many_attempts(Session& session,
+                                                const std::vector<std::string>& words) {
+  std::vector<NamedAttempt> all;
+  for (const std::string& word : words) {
+    if (word != "all") {
+      auto one = one_attempt(session, word);
+      if (!one) return tl::unexpected(one.error());
+      all.push_back(std::move(*one));
+      continue;
+    }
+    const auto ids = many_jobs(session, {word});
+    if (!ids) return tl::unexpected(ids.error());
+    for (const std::string& id : *ids) all.push_back({id, ""});
+  }
+  return all;
+}
+
 Result<int> show(Session& session, const std::vector<std::string>& words) {
+  const auto wanted = many_attempts(session, words);
+  if (!wanted) return tl::unexpected(wanted.error());
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  std::vector<Json> things;
+  for (const NamedAttempt& named : *wanted) {
+    const auto shown = look_up(session, **api, named);
+    if (!shown) return tl::unexpected(shown.error());
+    if (session.for_people())
+      session.out << (things.empty() ? "" : "\n") << shown_card(session, *shown) << std::flush;
+    things.push_back(shown->thing);
+  }
+  if (!session.for_people())
+    print_answers(session, things, words.size() > 1 || names_all(words), "id");
+  return kExitOk;
+}
+
+// Every failed task of an array, however many.
+Result<int> show_failed(Session& session, const std::vector<std::string>& words) {
   auto ids = many_jobs(session, words);
   if (!ids) return tl::unexpected(ids.error());
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  bool first = true;
+  std::vector<Json> failed;
   for (const std::string& id : *ids) {
-    const auto job = (*api)->get(job_path(id));
-    if (!job) return tl::unexpected(job.error());
-    if (!first && session.for_people()) session.out << "\n";
-    first = false;
-    print_one(session, *job, "id", [&] { return job_card(session, *job); });
+    const auto done = (*api)->each(job_path(id) + "/tasks?limit=" + std::to_string(kTaskPage), 0,
+                                   [&](const Json& task) {
+                                     if (went_wrong(task)) failed.push_back(task);
+                                     return true;
+                                   });
+    if (!done) return tl::unexpected(done.error());
   }
+  if (failed.empty() && session.for_people()) {
+    session.say("no task has failed");
+    return kExitOk;
+  }
+  print_list(session, failed_view(), failed);
   return kExitOk;
 }
 
@@ -177,10 +370,16 @@ Result<int> explain(Session& session, const std::string& word) {
 
 void add_show_verbs(Verbs& verbs) {
   auto ids = std::make_shared<std::vector<std::string>>();
-  CLI::App* verb = verbs.add(nullptr, "show", "Show all about a job and its attempts",
-                             "atoll show 12\natoll show 12[7] -o json\natoll show last",
-                             [ids](Session& session) { return show(session, *ids); });
-  verb->add_option("ID", *ids, "12, 12[7] or last")->required();
+  auto failed = std::make_shared<bool>(false);
+  CLI::App* verb =
+      verbs.add(nullptr, "show", "Show all about a job and its attempts",
+                "atoll show 12\natoll show 12[7] -o json\natoll show 12[7].2       its second "
+                "attempt\natoll show --failed 12    every failed task\natoll show last",
+                [ids, failed](Session& session) {
+                  return *failed ? show_failed(session, *ids) : show(session, *ids);
+                });
+  verb->add_flag("--failed", *failed, "List the tasks of an array that failed, all of them");
+  verb->add_option("ID", *ids, "12, 12[7], last, or an attempt such as 12.1")->required();
 
   auto id = std::make_shared<std::string>();
   verb = verbs.add(nullptr, "explain", "Say why a job waits, and for what", "atoll explain 12",

@@ -112,7 +112,9 @@ Result<int> show_site(Session& session, const std::string& name) {
 }  // namespace
 
 void add_site_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("site", "Sites: list, show, drain, undrain");
+  CLI::App* noun = verbs.add_noun("site", "Sites: list, show, drain, undrain",
+                                  "atoll site list\natoll site show local\n"
+                                  "atoll site drain local          before maintenance");
   verbs.add(noun, "list", "List the places where work runs", "atoll site list",
             [](Session& session) { return show_list(session, "/sites", site_view()); });
   const auto add = [&](const char* name, const char* sentence, const char* example,

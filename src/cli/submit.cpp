@@ -41,12 +41,13 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
     print_spec(session, *job);
     return kExitOk;
   }
-  const auto id = submit_job(session, *job, flags.job.key);
-  if (!id) return tl::unexpected(id.error());
-  session.out << printable(*id) << "\n" << std::flush;
+  const auto answer = submit_job(session, *job, flags.job.key);
+  if (!answer) return tl::unexpected(answer.error());
+  const std::string id = answer->text("id");
+  print_one(session, *answer, "id", [&] { return printable(id) + "\n"; });
   if (!flags.wait) return kExitOk;
   auto api = session.api();
-  const auto ended = wait_for_end(**api, *id, {}, [](const Json&) { return true; });
+  const auto ended = wait_for_end(**api, id, {}, [](const Json&) { return true; });
   if (!ended) return tl::unexpected(ended.error());
   return job_exit_code(**ended);
 }
@@ -57,14 +58,14 @@ Result<int> run(Session& session, const SubmitFlags& flags) {
     print_spec(session, *job);
     return kExitOk;
   }
-  const auto id = job ? submit_job(session, *job, flags.job.key)
-                      : Result<std::string>(tl::unexpected(job.error()));
-  if (!id) {
+  const auto answer =
+      job ? submit_job(session, *job, flags.job.key) : Result<Json>(tl::unexpected(job.error()));
+  if (!answer) {
     // Told apart from whatever the job itself could return.
-    session.say("atoll: " + id.error().message);
-    return launcher_exit_code(id.error());
+    session.say("atoll: " + answer.error().message);
+    return launcher_exit_code(answer.error());
   }
-  return follow_to_end(session, *id, job->array.has_value());
+  return follow_to_end(session, answer->text("id"), job->array.has_value());
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags) {
   return std::move(draft->spec);
 }
 
-Result<std::string> submit_job(Session& session, const spec::JobSpec& job, const std::string& key) {
+Result<Json> submit_job(Session& session, const spec::JobSpec& job, const std::string& key) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   spec::JobSpec named = job;
@@ -93,11 +94,11 @@ Result<std::string> submit_job(Session& session, const spec::JobSpec& job, const
   call.body = spec::to_json(named);
   const auto response = (*api)->send(std::move(call));
   if (!response) return tl::unexpected(response.error());
-  const auto answer = Json::parse(response->body);
+  auto answer = Json::parse(response->body);
   if (!answer) return tl::unexpected(answer.error());
   if ((*answer)["repeated"].truth())
     session.say("this key was used before: it is the same job, not a new one");
-  return answer->text("id");
+  return answer;
 }
 
 void print_spec(Session& session, const spec::JobSpec& job) {

@@ -13,9 +13,9 @@ namespace atl::cli {
 // is said; warnings about the script go to the person.
 [[nodiscard]] Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags);
 
-// Its id, once the server has it for good.
-[[nodiscard]] Result<std::string> submit_job(Session& session, const spec::JobSpec& job,
-                                             const std::string& key);
+// The server's answer, with its `id`, once the server has it for good.
+[[nodiscard]] Result<Json> submit_job(Session& session, const spec::JobSpec& job,
+                                      const std::string& key);
 
 // The job as the server would take it.
 void print_spec(Session& session, const spec::JobSpec& job);

@@ -78,7 +78,9 @@ View token_view() {
 }  // namespace
 
 void add_token_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("token", "Tokens for programs: create, list, revoke");
+  CLI::App* noun = verbs.add_noun("token", "Tokens for programs: create, list, revoke",
+                                  "atoll token create --note laptop --expires 30d\n"
+                                  "atoll token list\natoll token revoke 3");
   auto flags = std::make_shared<TokenFlags>();
   CLI::App* verb = verbs.add(noun, "create", "Create a token; it is shown once",
                              "atoll token create --note laptop --expires 30d\n"

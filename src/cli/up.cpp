@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/verbs.h"
+#include "spec/json_writer.h"
 
 namespace atl::cli {
 namespace {
@@ -27,7 +28,7 @@ struct UpFlags {
   bool foreground = false;
   std::string config;
   std::string listen;
-  int timeout_s = 120;  // replaying a long journal takes seconds
+  std::string timeout = "2m";  // replaying a long journal takes seconds
 };
 
 std::string absolute(const std::string& path) {
@@ -61,15 +62,15 @@ Answer ask(const std::string& home) {
   return {answers, answers ? ready.error().message : ""};
 }
 
-// Its socket, and the addresses it says it serves over TCP.
-std::string where_it_listens(const std::string& home) {
-  std::string where = home + "/atoll.sock";
+// The addresses it says it serves over TCP.
+std::vector<std::string> tcp_urls(const std::string& home) {
+  std::vector<std::string> urls;
   auto api = local_api(home);
-  if (!api) return where;
+  if (!api) return urls;
   const auto version = api->get("//version");
-  if (!version) return where;
-  for (const Json& url : list_of((*version)["listen"])) where += " and " + url.text();
-  return where;
+  if (!version) return urls;
+  for (const Json& url : list_of((*version)["listen"])) urls.push_back(url.text());
+  return urls;
 }
 
 std::vector<std::string> server_args(const UpOptions& options) {
@@ -89,7 +90,7 @@ int tell_death(Session& session, const std::string& log, off_t from, int status)
 }
 
 Result<int> wait_until_ready(Session& session, const UpOptions& options, const Spawned& server,
-                             int timeout_s) {
+                             Duration timeout) {
   const std::string log = options.home + "/server.log";
   StatusLine status(session.terminal);
   const auto begun = Clock::now();
@@ -100,10 +101,10 @@ Result<int> wait_until_ready(Session& session, const UpOptions& options, const S
       status.clear();
       return tell_death(session, log, server.log_start, how);
     }
-    if (passed > std::chrono::seconds(timeout_s)) {
+    if (passed > std::chrono::microseconds(timeout.us)) {
       status.clear();
       session.say("the server (process " + std::to_string(server.pid) + ") is not ready after " +
-                  std::to_string(timeout_s) + " s and goes on trying; its log is " + log);
+                  format_duration(timeout) + " and goes on trying; its log is " + log);
       return kExitTimeout;
     }
     if (passed > kShowProgressAfter) {
@@ -115,23 +116,50 @@ Result<int> wait_until_ready(Session& session, const UpOptions& options, const S
   return kExitOk;
 }
 
-void greet(Session& session, const std::string& state, const std::string& home) {
-  session.out << paint("●", Color::good, session.terminal.color) << " " << state << " (process "
-              << server_pid(home) << "), listening on " << printable(where_it_listens(home))
-              << "\n";
+Json server_document(const std::string& home, const std::vector<std::string>& urls, bool started) {
+  std::string text;
+  spec::JsonWriter json(text);
+  const std::string socket = "unix:" + home + "/atoll.sock";
+  json.begin_object().member("url", urls.empty() ? socket : urls.front());
+  json.member("socket", socket).key("listen").begin_array();
+  for (const std::string& url : urls) json.text(url);
+  json.end_array().member("pid", std::int64_t{server_pid(home)}).member("home", home);
+  json.member("started", started).end_object();
+  return Json::parse(text).value_or(Json());
+}
+
+// `started` is false for a server that ran before.
+void greet(Session& session, bool started, const std::string& home) {
+  const std::vector<std::string> urls = tcp_urls(home);
+  print_one(session, server_document(home, urls, started), "url", [&] {
+    std::string where = home + "/atoll.sock";
+    for (const std::string& url : urls) where += " and " + url;
+    return paint("●", Color::good, session.terminal.color) +
+           (started ? " running" : " already running") + " (process " +
+           std::to_string(server_pid(home)) + "), listening on " + printable(where) + "\n";
+  });
   if (const std::string trouble = ask(home).trouble; !trouble.empty()) session.warn(trouble);
 }
 
 Result<int> up(Session& session, const UpFlags& flags) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
+  const auto timeout = parse_duration(flags.timeout);
+  if (!timeout) return fail(ErrorCode::invalid, "--timeout: " + timeout.error().message);
   const UpOptions options{target->home, absolute(flags.config), flags.listen};
   if (flags.foreground) {
     if (!session.hooks.serve) return fail(ErrorCode::internal, "this program has no server in it");
     return session.hooks.serve(options);
   }
   if (ask(options.home).up) {
-    greet(session, "already running", options.home);
+    greet(session, false, options.home);
+    for (const auto& [flag, value] :
+         {std::pair("--listen", flags.listen), std::pair("--config", flags.config)}) {
+      if (!value.empty()) {
+        session.warn(std::string(flag) + " " + value +
+                     " is ignored, since the server runs already: `atoll down` first");
+      }
+    }
     return kExitOk;
   }
   std::error_code error;
@@ -148,8 +176,8 @@ Result<int> up(Session& session, const UpFlags& flags) {
   }
   const auto server = spawn_detached(server_args(options), options.home + "/server.log");
   if (!server) return tl::unexpected(server.error());
-  auto ready = wait_until_ready(session, options, *server, flags.timeout_s);
-  if (ready && *ready == kExitOk) greet(session, "running", options.home);
+  auto ready = wait_until_ready(session, options, *server, *timeout);
+  if (ready && *ready == kExitOk) greet(session, true, options.home);
   return ready;
 }
 
@@ -187,8 +215,8 @@ void add_server_verbs(Verbs& verbs) {
       ->type_name("FILE");
   verb->add_option("--listen", flags->listen, "TCP address, overruling the configuration")
       ->type_name("HOST:PORT");
-  verb->add_option("--timeout", flags->timeout_s, "Seconds to wait until it is ready (120)")
-      ->type_name("N");
+  verb->add_option("--timeout", flags->timeout, "How long to wait until it is ready (2m)")
+      ->type_name("DURATION");
   verbs.add(nullptr, "down", "Stop the server; work that runs goes on", "atoll down", down);
 }
 

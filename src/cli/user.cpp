@@ -1,4 +1,4 @@
-// user: who is known to the platform.
+// user: who is known to the platform. whoami: who is asking.
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/platform.h"
@@ -63,6 +63,26 @@ View user_view() {
                       {{.title = "STATUS"}, yes("disabled", "disabled")}}};
 }
 
+Result<int> whoami(Session& session) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  const auto who = (*api)->get("/whoami");
+  if (!who) return tl::unexpected(who.error());
+  print_one(session, *who, "name", [&] {
+    std::string namespaces;
+    for (const auto& [name, role] : (*who)["namespaces"].members())
+      namespaces += (namespaces.empty() ? "" : ", ") + name + " (" + role.text() + ")";
+    Card card(session.terminal.color);
+    card.line("user", who->text("name"), Color::strong);
+    card.line("role", (*who)["platform_admin"].truth() ? "platform admin" : "");
+    card.line("access", (*who)["read_only"].truth() ? "read only" : "");
+    card.line("namespaces", namespaces.empty() ? "none" : namespaces);
+    card.line("server", (*api)->target().url);
+    return card.str();
+  });
+  return kExitOk;
+}
+
 CLI::App* add(Verbs& verbs, CLI::App* noun, const char* name, const char* sentence,
               const char* example, const Flags& flags,
               Result<int> (*run)(Session&, const UserFlags&)) {
@@ -75,7 +95,11 @@ CLI::App* add(Verbs& verbs, CLI::App* noun, const char* name, const char* senten
 }  // namespace
 
 void add_user_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("user", "Users: list, create, account, disable, enable, admin");
+  verbs.add(nullptr, "whoami", "Show who you are to the server, and your namespaces",
+            "atoll whoami\natoll whoami -q", whoami);
+  CLI::App* noun = verbs.add_noun("user", "Users: list, create, account, disable, enable, admin",
+                                  "atoll user list\natoll user create ada --uid $(id -u ada)\n"
+                                  "atoll user disable ada");
   verbs.add(noun, "list", "List users", "atoll user list",
             [](Session& session) { return show_list(session, "/users", user_view()); });
   auto flags = std::make_shared<UserFlags>();

@@ -17,7 +17,7 @@ constexpr const char* kRootExamples =
     "  atoll submit --gpus 1 --time 2h job.sh  queue a script and print its id\n"
     "  atoll ps                                what runs and what waits, and why\n"
     "\n"
-    "`atoll VERB --help` says more about each.";
+    "`atoll help VERB` says more about each.";
 
 std::string indented(const std::string& lines) {
   std::string out = "  ";
@@ -26,6 +26,11 @@ std::string indented(const std::string& lines) {
     if (c == '\n') out += "  ";
   }
   return out;
+}
+
+std::string examples_footer(const std::string& examples) {
+  const char* title = examples.find('\n') == std::string::npos ? "Example:\n" : "Examples:\n";
+  return examples.empty() ? "" : title + indented(examples);
 }
 
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
@@ -85,16 +90,16 @@ CLI::App* Verbs::add(CLI::App* parent, const std::string& name, const std::strin
                      const std::string& examples, Action action) {
   CLI::App* verb = (parent ? *parent : root_).add_subcommand(name, sentence);
   verb->group(parent ? "Verbs" : group_);
-  const char* title = examples.find('\n') == std::string::npos ? "Example:\n" : "Examples:\n";
-  verb->footer(examples.empty() ? "" : title + indented(examples));
+  verb->footer(examples_footer(examples));
   actions_[verb] = std::move(action);
   return verb;
 }
 
-CLI::App* Verbs::add_noun(const std::string& name, const std::string& sentence) {
+CLI::App* Verbs::add_noun(const std::string& name, const std::string& sentence,
+                          const std::string& examples) {
   CLI::App* noun = root_.add_subcommand(name, sentence);
   noun->group(group_);
-  noun->footer("");
+  noun->footer(examples_footer(examples));
   noun->require_subcommand(1);
   return noun;
 }

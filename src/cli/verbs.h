@@ -30,8 +30,9 @@ class Verbs {
   // A verb of `parent` (the root when null). `examples` are lines without indentation.
   CLI::App* add(CLI::App* parent, const std::string& name, const std::string& sentence,
                 const std::string& examples, Action action);
-  // A noun whose verbs follow; alone it shows its help.
-  CLI::App* add_noun(const std::string& name, const std::string& sentence);
+  // A noun whose verbs follow.
+  CLI::App* add_noun(const std::string& name, const std::string& sentence,
+                     const std::string& examples);
   void heading(std::string group) { group_ = std::move(group); }
   // `usage` is how the rest is written: "SCRIPT [ARGS…] | -- COMMAND…".
   void set_tail(CLI::App* verb, Tail tail, std::string usage);
@@ -62,6 +63,13 @@ int run_args(std::vector<std::string> args, const Hooks& hooks, std::ostream& ou
 // A usage error in a sentence, with what was probably meant.
 std::string explain_usage_error(CLI::App& root, const CLI::ParseError& error);
 
+// What follows "there is no ": the kind, the word, and what was probably meant.
+std::string unknown_word(const std::string& kind, const std::string& word,
+                         const std::vector<std::string>& candidates);
+// The verbs below a noun or the root that people see, and how one is called: "atoll ns create".
+std::vector<std::string> verb_names(const CLI::App* app);
+std::string full_name(const CLI::App* app);
+
 // Takes off `args` (without the program's name) what belongs to another program and puts it where
 // the verb's Tail says.
 void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& args);
@@ -79,13 +87,13 @@ void add_control_verbs(Verbs& verbs);  // cancel hold release requeue change
 void add_top_verb(Verbs& verbs);
 void add_events_verb(Verbs& verbs);
 void add_ns_verbs(Verbs& verbs);
-void add_user_verbs(Verbs& verbs);
+void add_user_verbs(Verbs& verbs);  // user, whoami
 void add_token_verbs(Verbs& verbs);
 void add_site_verbs(Verbs& verbs);
 void add_login_verb(Verbs& verbs);
 void add_backup_verbs(Verbs& verbs);  // backup restore internal-snapshot
 void add_doctor_verb(Verbs& verbs);
 void add_completion_verb(Verbs& verbs);
-void add_version_verb(Verbs& verbs);
+void add_version_verb(Verbs& verbs);  // version help
 
 }  // namespace atl::cli

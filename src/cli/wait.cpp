@@ -4,6 +4,7 @@
 #include "cli/display.h"
 #include "cli/exit.h"
 #include "cli/job_view.h"
+#include "cli/output.h"
 #include "cli/selectors.h"
 #include "cli/verbs.h"
 #include "cli/waiting.h"
@@ -28,17 +29,26 @@ Result<Deadline> deadline_of(const std::string& timeout) {
 }
 
 void tell(Session& session, const std::string& id, const Json& job) {
-  if (session.names_only()) return;
-  if (!session.for_people()) {
-    session.out << job.compact() << "\n" << std::flush;
-    return;
-  }
   const std::string word = state_word(job);
-  const std::string message = job.text("message");
+  const std::string message = end_message(job);
   session.err << printable(id) << " "
               << paint(printable(word), state_color(word), session.terminal.color_err)
               << (message.empty() ? "" : ": " + printable(message)) << "\n"
               << std::flush;
+}
+
+// Nothing when the time was up.
+Result<std::optional<Json>> wait_for_one(Session& session, Api& api, const std::string& id,
+                                         const Deadline& deadline) {
+  StatusLine status(session.terminal);
+  ArrayProgress progress;
+  const auto begun = Clock::now();
+  auto ended = wait_for_end(api, id, deadline, [&](const Json& job) {
+    if (Clock::now() - begun > kShowAfter) status.show(status_of(job, progress));
+    return true;
+  });
+  status.clear();
+  return ended;
 }
 
 Result<int> wait(Session& session, const WaitFlags& flags) {
@@ -48,24 +58,24 @@ Result<int> wait(Session& session, const WaitFlags& flags) {
   if (!ids) return tl::unexpected(ids.error());
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
+  const bool lines = session.globals.format == Format::jsonl;  // as they come
+  std::vector<Json> jobs;
   int code = kExitOk;
   for (const std::string& id : *ids) {
-    StatusLine status(session.terminal);
-    ArrayProgress progress;
-    const auto begun = Clock::now();
-    const auto ended = wait_for_end(**api, id, *deadline, [&](const Json& job) {
-      if (Clock::now() - begun > kShowAfter) status.show(status_of(job, progress));
-      return true;
-    });
-    status.clear();
+    const auto ended = wait_for_one(session, **api, id, *deadline);
     if (!ended) return tl::unexpected(ended.error());
     if (!*ended) {
       session.say(id + " has not ended after " + flags.timeout);
-      return kExitTimeout;
+      code = kExitTimeout;
+      break;
     }
-    tell(session, id, **ended);
+    if (session.for_people()) tell(session, id, **ended);
+    if (lines && !session.names_only()) session.out << (*ended)->compact() << "\n" << std::flush;
+    jobs.push_back(**ended);
     if (code == kExitOk) code = job_exit_code(**ended);
   }
+  if (!session.for_people() && !session.names_only() && !lines)
+    print_answers(session, jobs, flags.ids.size() > 1 || names_all(flags.ids), "id");
   return code;
 }
 

@@ -27,7 +27,7 @@ def bare(parallel):
 
 def atoll(parallel, array):
     with Atoll(f"sites:\n  local: {{cpus: {parallel}, memory: 8Gi}}\n") as server:
-        spec = {"namespace": "default", "command": ["true"], "memory": 0, "cpus": 1}
+        spec = {"namespace": "default", "command": ["true"], "memory": "16Mi", "cpus": 1}
         began = time.monotonic()
         if array:
             server.api("POST", "/api/v1/jobs", {**spec, "array": f"1-{COUNT}"})

@@ -18,69 +18,36 @@ namespace {
 
 constexpr std::size_t kStdinMax = 1 << 20;  // of the text field in the job's table
 
-std::string flag_names(const spec::Field& field) {
-  const std::string word = std::string("--") + field.flag;
-  return field.letter ? std::string("-") + field.letter + "," + word : word;
+std::string flag_names(const char* name, char letter) {
+  const std::string word = std::string("--") + name;
+  return letter ? std::string("-") + letter + "," + word : word;
 }
 
 // "Cores per task. (1)": the sentence, and what is meant when the flag is not given.
-std::string flag_help(const spec::Field& field) {
-  std::string help = field.sentence;
+std::string flag_help(const char* sentence, const char* meant) {
+  std::string help = sentence;
   if (help.ends_with('.')) help.pop_back();
-  std::string fallback = field.fallback ? field.fallback : "";
+  std::string fallback = meant ? meant : "";
   std::erase(fallback, '"');
   return fallback.empty() || fallback == "false" ? help : help + " (" + fallback + ")";
 }
 
-void set_or_throw(const spec::Field& field, void* object, const std::string& text) {
-  const auto set = spec::set_text(field, object, text);
-  if (!set) throw CLI::ValidationError(std::string("--") + field.flag, set.error().message);
-}
+using Setter = std::function<Result<void>(const std::string& text)>;
 
-// --env NAME takes the value from here.
-std::string with_value(const std::string& text) {
-  if (text.find('=') != std::string::npos) return text;
-  const char* value = std::getenv(text.c_str());
-  if (!value)
-    throw CLI::ValidationError("--env", quote(text) + " is not set here: write NAME=VALUE");
-  return text + "=" + value;
-}
-
-void add_table_flag(CLI::App* verb, const spec::Field& field, void* object) {
-  if (field.kind == spec::Kind::boolean) {
-    verb->add_flag_function(
-        flag_names(field), [&field, object](std::int64_t) { set_or_throw(field, object, "true"); },
-        flag_help(field));
-    return;
-  }
-  const bool environment = std::string_view(field.name) == "env";
-  verb->add_option_function<std::string>(
-          flag_names(field),
-          [&field, object, environment](const std::string& text) {
-            set_or_throw(field, object, environment ? with_value(text) : text);
-          },
-          flag_help(field))
-      ->trigger_on_parse()
-      ->type_name(field.metavar ? field.metavar : "VALUE");
-}
-
-void add_dependency_flag(CLI::App* verb, JobFlags& flags, const char* name, const char* kind,
-                         const char* sentence) {
-  verb->add_option_function<std::string>(
-          name,
-          [&flags, name, kind](const std::string& text) {
-            for (const std::string_view id : split(text, ',')) {
-              const auto number = parse_int(id);
-              if (!number || *number <= 0) {
-                throw CLI::ValidationError(name, quote(id) + " is not the id of a job");
-              }
-              if (!flags.spec.after) flags.spec.after.emplace();
-              flags.spec.after->push_back({.job = std::string(id), .kind = std::string(kind)});
-            }
-          },
-          sentence)
-      ->trigger_on_parse()
-      ->type_name("ID");
+void add_flag(CLI::App* verb, const spec::JobFlag& flag, Setter set) {
+  const auto set_or_throw = [set = std::move(set), name = flag.name](const std::string& text) {
+    const auto done = set(text);
+    if (!done) throw CLI::ValidationError(std::string("--") + name, done.error().message);
+  };
+  const std::string names = flag_names(flag.name, flag.letter);
+  const std::string help = flag_help(flag.sentence, flag.fallback);
+  CLI::Option* option =
+      flag.metavar ? verb->add_option_function<std::string>(names, set_or_throw, help)
+                         ->trigger_on_parse()
+                         ->type_name(flag.metavar)
+                   : verb->add_flag_function(
+                         names, [set_or_throw](std::int64_t) { set_or_throw("true"); }, help);
+  if (flag.hidden) option->group("");
 }
 
 Result<std::string> read_all(int fd, std::size_t max, const std::string& name) {
@@ -123,15 +90,42 @@ bool stays_here(std::string_view name) {
          name.starts_with("ATOLL_");
 }
 
-std::map<std::string, std::string> whole_environment(const std::vector<std::string>& variables) {
-  std::map<std::string, std::string> all;
+// What is said already stays as it is.
+void add_whole_environment(const std::vector<std::string>& variables, spec::JobSpec& job) {
+  if (!job.env) job.env.emplace();
   for (const std::string& variable : variables) {
     const std::size_t equals = variable.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
+    if (equals == std::string::npos) continue;
     const std::string name = variable.substr(0, equals);
-    if (!stays_here(name) && valid_utf8(variable)) all[name] = variable.substr(equals + 1);
+    if (!stays_here(name) && spec::check_variable_name(name) && valid_utf8(variable))
+      job.env->emplace(name, variable.substr(equals + 1));
   }
-  return all;
+}
+
+// --env NAME takes the value from here.
+Result<void> add_variable(const std::string& name, const Surroundings& here, spec::JobSpec& job) {
+  const std::string begin = name + "=";
+  for (const std::string& variable : here.variables) {
+    if (!variable.starts_with(begin)) continue;
+    if (!job.env) job.env.emplace();
+    (*job.env)[name] = variable.substr(begin.size());
+    return {};
+  }
+  return fail(ErrorCode::invalid, "--env: " + quote(name) + " is not set here: write NAME=VALUE",
+              "env");
+}
+
+// Lays what flags or directives said over what is there.
+Result<void> lay(const spec::JobAsk& ask, const Surroundings& here, JobDraft& draft) {
+  spec::overlay(draft.spec, ask.spec);
+  for (const std::string& name : ask.env_names) {
+    if (auto ok = add_variable(name, here, draft.spec); !ok) return ok;
+  }
+  if (ask.spec.stdin_file) draft.stdin_here = false;
+  if (ask.stdin_here) draft.stdin_here = true;
+  draft.env_all = draft.env_all || ask.env_all;
+  if (!ask.key.empty()) draft.key = ask.key;
+  return {};
 }
 
 Result<void> check_script(const std::string& text, const std::string& path) {
@@ -160,12 +154,13 @@ Result<void> take_script(const JobFlags& flags, const Surroundings& here, JobDra
     return tl::unexpected(std::move(error));
   }
   if (auto ok = check_script(*text, path); !ok) return ok;
-  auto directives = spec::read_directives(*text);
+  auto directives = spec::read_directives(*text, spec::Place::command_line);
   if (!directives) {
     return fail(ErrorCode::invalid, path + ": " + directives.error().message,
                 directives.error().field);
   }
-  spec::overlay(draft.spec, directives->spec);
+  if (auto ok = lay(*directives, here, draft); !ok)
+    return fail(ErrorCode::invalid, path + ": " + ok.error().message, ok.error().field);
   draft.warnings = std::move(directives->warnings);
   draft.script_name = path;
   draft.spec.script = std::move(*text);
@@ -183,18 +178,14 @@ Result<void> take_words(const JobFlags& flags, const Surroundings& here, JobDraf
   return {};
 }
 
-Result<void> take_stdin(const JobFlags& flags, const Surroundings& here, spec::JobSpec& job) {
-  if (flags.stdin_source.empty()) return {};
-  if (flags.stdin_source != "-") {
-    job.stdin_file = flags.stdin_source;
-    return {};
-  }
+Result<void> take_stdin(const Surroundings& here, spec::JobSpec& job) {
   auto text = here.read_stdin(kStdinMax);
   if (!text) return tl::unexpected(text.error());
   if (!valid_utf8(*text) || text->find('\0') != std::string::npos) {
     return fail(ErrorCode::invalid,
                 "standard input is not text: put it in a file, and write --stdin FILE");
   }
+  job.stdin_file.reset();
   job.stdin_text = std::move(*text);
   return {};
 }
@@ -210,17 +201,29 @@ void make_paths_absolute(spec::JobSpec& job, const std::string& directory) {
 
 }  // namespace
 
-void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object,
-                     const std::vector<std::string>& skip) {
+void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object) {
   for (const spec::Field& field : shape.fields) {
-    const bool skipped = std::find(skip.begin(), skip.end(), field.name) != skip.end();
-    if (field.flag && !skipped) add_table_flag(verb, field, object);
+    if (!field.flag) continue;
+    const bool alone = field.kind == spec::Kind::boolean;
+    add_flag(
+        verb,
+        {.name = field.flag,
+         .letter = field.letter,
+         .metavar = alone           ? nullptr
+                    : field.metavar ? field.metavar
+                                    : "VALUE",
+         .sentence = field.sentence,
+         .fallback = field.fallback},
+        [&field, object](const std::string& text) { return spec::set_text(field, object, text); });
   }
 }
 
 void add_job_flags(CLI::App* verb, JobFlags& flags) {
-  add_table_flags(verb, spec::shape_of<spec::JobSpec>(), &flags.spec,
-                  {"network", "stdin_file", "after"});
+  for (const spec::JobFlag& flag : spec::job_flags()) {
+    add_flag(verb, flag, [&flag, &flags](const std::string& text) {
+      return spec::use_job_flag(flag, flags.ask, text);
+    });
+  }
   // Where the command line fills in more than the API does.
   verb->get_option("--dir")->description("Where it runs (the current directory)");
   verb->get_option("--ns")->description("The namespace it belongs to (the context's, or your own)");
@@ -229,19 +232,8 @@ void add_job_flags(CLI::App* verb, JobFlags& flags) {
   verb->get_option("--env")->description(
       "Environment variable; without =V, its value here. Repeatable");
   verb->get_option("--retries")->description("How often it may fail and be tried again (0)");
-  add_dependency_flag(verb, flags, "--after,--after-ok", "after_success",
-                      "Only after that job succeeded");
-  add_dependency_flag(verb, flags, "--after-any", "after_end",
-                      "Only after that job has ended, somehow");
-  add_dependency_flag(verb, flags, "--after-fail", "after_failure", "Only after that job failed");
-  verb->add_flag("--env-all", flags.env_all, "Take along all environment variables");
-  verb->add_option("--stdin", flags.stdin_source, "Standard input: a file there, or - for ours")
-      ->type_name("FILE");
-  verb->add_flag("--no-network", flags.no_network, "A sandbox without network");
-  verb->add_option("--notify", flags.notify, "Tell this URL or mail address when it ends")
-      ->type_name("URL|MAIL");
-  verb->add_option("--key", flags.key, "Idempotency key: submitting twice makes one job")
-      ->type_name("KEY");
+  verb->get_option("--after")->description(
+      "Only after that job succeeded; after_end:ID ended, after_failure:ID failed");
 }
 
 Surroundings real_surroundings() {
@@ -257,17 +249,16 @@ Surroundings real_surroundings() {
 
 Result<JobDraft> draft_job(const JobFlags& flags, const Surroundings& here) {
   JobDraft draft;
-  if (flags.env_all) draft.spec.env = whole_environment(here.variables);
   if (auto ok = take_words(flags, here, draft); !ok) return tl::unexpected(ok.error());
-  spec::overlay(draft.spec, flags.spec);
-  if (auto ok = take_stdin(flags, here, draft.spec); !ok) return tl::unexpected(ok.error());
-  if (flags.no_network) draft.spec.network = false;
-  if (!flags.notify.empty()) {
-    const bool url = flags.notify.find("://") != std::string::npos;
-    draft.spec.notify.emplace();
-    (url ? draft.spec.notify->webhook : draft.spec.notify->mail) = flags.notify;
+  if (auto ok = lay(flags.ask, here, draft); !ok) return tl::unexpected(ok.error());
+  if (draft.env_all) add_whole_environment(here.variables, draft.spec);
+  if (draft.stdin_here) {
+    if (auto ok = take_stdin(here, draft.spec); !ok) return tl::unexpected(ok.error());
   }
   make_paths_absolute(draft.spec, here.directory);
+  // The server checks the same; said here, --dry-run tells it too.
+  if (auto ok = spec::to_submission(draft.spec); !ok) return tl::unexpected(ok.error());
+  flags.key = draft.key;
   return draft;
 }
 

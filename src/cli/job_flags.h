@@ -11,25 +11,20 @@
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "spec/directives.h"
+#include "spec/job_flags.h"
 #include "spec/job_spec.h"
 
 namespace atl::cli {
 
 struct JobFlags {
-  spec::JobSpec spec;  // what flags of the table said
-  bool env_all = false;
-  bool no_network = false;
-  std::string notify;        // a URL or an address
-  std::string stdin_source;  // a file, or "-"
-  std::string key;
+  spec::JobAsk ask;         // what flags said
+  mutable std::string key;  // the idempotency key, a flag's or the script's; draft_job finds it
   std::vector<std::string> words;  // SCRIPT [ARGS…], or a command
   bool is_command = false;         // it stood after "--"
 };
 
 // One option per field of `shape` that has a flag, writing to `object`; both outlive the parse.
-// Fields named in `skip` are left to the caller.
-void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object,
-                     const std::vector<std::string>& skip = {});
+void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object);
 
 void add_job_flags(CLI::App* verb, JobFlags& flags);
 
@@ -44,11 +39,14 @@ Surroundings real_surroundings();
 
 struct JobDraft {
   spec::JobSpec spec;
+  bool env_all = false;
+  bool stdin_here = false;
+  std::string key;
   std::string script_name;  // for warnings
   std::vector<spec::Warning> warnings;
 };
 
-// `invalid` says what to write instead.
+// `invalid` says what to write instead. Fills in `flags.key`.
 [[nodiscard]] Result<JobDraft> draft_job(const JobFlags& flags, const Surroundings& here);
 
 }  // namespace atl::cli

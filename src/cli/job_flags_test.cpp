@@ -64,7 +64,7 @@ TEST(JobFlags, GlobalFlagsMayStandBetween) {
   const Parsed parsed = parse({"-q", "-o", "json", "-c", "2", "--home", "/x", "--", "true"});
   EXPECT_EQ(parsed.error, "");
   EXPECT_EQ(parsed.flags.words, std::vector<std::string>{"true"});
-  EXPECT_EQ(parsed.flags.spec.cpus->milli, 2000);
+  EXPECT_EQ(parsed.flags.ask.spec.cpus->milli, 2000);
 }
 
 TEST(JobFlags, FlagsOverDirectivesOverDefaults) {
@@ -104,6 +104,46 @@ TEST(JobFlags, DependenciesHaveTheirKinds) {
   EXPECT_EQ(after[3].text("kind"), "after_failure");
   EXPECT_NE(json_of({"--after", "x", "--", "true"}).find("\"x\" is not the id of a job"),
             std::string::npos);
+  EXPECT_NE(json_of({"--after", "never:1", "--", "true"}).find("is not one of after_success"),
+            std::string::npos);
+}
+
+TEST(JobFlags, AfterTakesTheKindInFrontOfTheId) {
+  const auto spec = parse({"--after", "1", "--after", "after_end:2,after_failure:3", "--after",
+                           "after_success:4", "--after", "afterany:5:6", "--after-ok", "7"})
+                        .flags.ask.spec;
+  std::string said;
+  for (const spec::AfterSpec& one : *spec.after) said += *one.job + *one.kind + " ";
+  EXPECT_EQ(said,
+            "1after_success 2after_end 3after_failure 4after_success 5after_end 6after_end "
+            "7after_success ");
+}
+
+TEST(JobFlags, RetriesAndSimulationHaveFlags) {
+  EXPECT_EQ(
+      json_of({"--retries", "3", "--retry-on", "1,2", "--retry-on", "75", "--backoff", "10s",
+               "--backoff-max", "5m", "--retry-on-timeout", "--simulate", "run_for=5s,exit_code=1",
+               "--", "true"}),
+      R"({"command":["true"],"directory":"/home/ada/exp","retries":{"max":3,"backoff":"10s","backoff_max":"5m","exit_codes":[1,2,75],"on_timeout":true},"simulate":{"run_for":"5s","exit_code":1}})");
+  EXPECT_NE(json_of({"--retry-on", "1", "--", "true"}).find("retries.max is missing"),
+            std::string::npos);
+}
+
+TEST(JobFlags, AScriptMayAskForWhatIsHere) {
+  const auto surroundings =
+      here({{"job.sh", "#!/bin/sh\n#ATOLL --env-all --env LANG --stdin - --key k1 --no-network\n"}},
+           "in\n");
+  const Parsed parsed = parse({"-e", "PATH=/x", "job.sh"});
+  const auto draft = draft_job(parsed.flags, surroundings).value();
+  EXPECT_EQ(draft.spec.env, (std::map<std::string, std::string>{{"LANG", "C"}, {"PATH", "/x"}}));
+  EXPECT_EQ(draft.spec.stdin_text, "in\n");
+  EXPECT_EQ(draft.spec.network, false);
+  EXPECT_EQ(parsed.flags.key, "k1");
+  const Parsed other = parse({"--key", "k2", "--stdin", "f", "job.sh"});
+  const auto over = draft_job(other.flags, surroundings).value();
+  EXPECT_EQ(other.flags.key, "k2");
+  EXPECT_EQ(over.spec.stdin_file, "/home/ada/exp/f");
+  EXPECT_FALSE(over.spec.stdin_text);
 }
 
 TEST(JobFlags, EveryFlagReachesItsField) {
@@ -180,6 +220,14 @@ TEST(JobFlags, MistakesSayWhatToWrite) {
   EXPECT_NE(json_of({"x.py"}, here({{"x.py", "print(1)"}})).find("#!/bin/sh"), std::string::npos);
   EXPECT_NE(json_of({"--mem", "lots", "--", "true"}).find("usage: --mem"), std::string::npos);
   EXPECT_NE(json_of({"--env", "NO_SUCH_VARIABLE_X", "--", "true"}).find("is not set here"),
+            std::string::npos);
+  EXPECT_NE(json_of({"--mem", "0", "--", "true"}).find("must be at least 1Mi"), std::string::npos);
+  EXPECT_NE(json_of({"--gpus", "a100:0", "--", "true"}).find("no GPU at all"), std::string::npos);
+  EXPECT_NE(json_of({"--env", "1A=3", "--", "true"}).find("\"1A\", which is no name"),
+            std::string::npos);
+  EXPECT_NE(json_of({"--env", "A\n=c", "--", "true"}).find("\"A\\x0a\", which is no name"),
+            std::string::npos);
+  EXPECT_NE(json_of({"--dir", "/tmp/\x01", "--", "true"}).find("no control characters"),
             std::string::npos);
   EXPECT_NE(json_of({"--cpus", "-1", "--", "true"}).find("usage: --cpus"), std::string::npos);
 }

@@ -119,23 +119,10 @@ Result<void> slurm_dependency(std::string_view value, JobSpec& spec) {
   if (value.find('?') != std::string_view::npos)
     return not_a("a dependency we know (any-of with ? is not supported)", value);
   for (const std::string_view part : split(value, ',')) {
-    const auto words = split(part, ':');
-    const char* kind = words[0] == "afterok"      ? "after_success"
-                       : words[0] == "afterany"   ? "after_end"
-                       : words[0] == "afternotok" ? "after_failure"
-                                                  : nullptr;
-    if (!kind || words.size() < 2)
+    if (part.find(':') == std::string_view::npos)
       return not_a("a dependency we know (afterok, afterany, afternotok)", part);
-    for (size_t i = 1; i < words.size(); ++i) {
-      if (const auto id = parse_int(words[i]); !id || *id <= 0)
-        return not_a("the id of a job", words[i]);
-      if (!spec.after) spec.after.emplace();
-      if (spec.after->size() >= core::kDependenciesMax)
-        return not_a("a list of at most 1000 jobs", "--dependency");
-      spec.after->push_back({std::string(words[i]), kind});
-    }
   }
-  return {};
+  return add_dependencies(value, "after_success", spec);
 }
 
 struct SlurmOption {
@@ -163,16 +150,18 @@ constexpr std::array kSlurmOptions{
                 [](auto v, auto& s, auto&) -> Result<void> {
                   const auto bytes = slurm_memory(v);
                   if (!bytes) return tl::unexpected(bytes.error());
-                  if (*bytes > 0) s.memory = Bytes{*bytes};
-                  return {};
+                  // All of a node's memory is what Slurm means by 0; here it is the default.
+                  return *bytes > 0 ? use_field("memory", std::to_string(*bytes), s)
+                                    : Result<void>();
                 }},
     SlurmOption{"mem-per-cpu", 0, true,
                 [](auto v, auto&, auto& a) -> Result<void> {
                   const auto bytes = slurm_memory(v);
                   if (!bytes) return tl::unexpected(bytes.error());
-                  if (*bytes > core::kMemoryBytesMax)
+                  const bool tiny = *bytes > 0 && *bytes < kMemoryBytesMin;
+                  if (tiny || *bytes > core::kMemoryBytesMax)
                     return not_a("a reasonable amount of memory", v);
-                  a.memory_per_cpu = *bytes;
+                  if (*bytes > 0) a.memory_per_cpu = *bytes;
                   return {};
                 }},
     SlurmOption{"gres", 0, true, [](auto v, auto& s, auto&) { return slurm_gres(v, s); }},
@@ -251,8 +240,16 @@ constexpr std::array kSlurmIgnoredLetters{Letter{'o', "output"},     Letter{'e',
                                           Letter{'w', "nodelist"},   Letter{'x', "exclude"},
                                           Letter{'C', "constraint"}, Letter{'b', "begin"}};
 
+// How much of an ask only the place of submission can answer.
+size_t wishes_of_the_place(const JobAsk& ask) {
+  return size_t{ask.env_all} + size_t{ask.stdin_here} + ask.env_names.size() +
+         size_t{!ask.key.empty()};
+}
+
 class Reader {
  public:
+  explicit Reader(Place place) : place_(place) {}
+
   Result<void> line(std::string_view text, size_t number) {
     number_ = number;
     const bool slurm = text.starts_with("#SBATCH");
@@ -301,22 +298,16 @@ class Reader {
   }
 
   Result<void> take_own(const Option& option, const std::string& word) {
-    const Field* field = find_flag(shape_of<JobSpec>(), option.name);
-    if (!field) return take_notify(option, word);
-    if (field->kind == Kind::boolean && !field->metavar)
-      return set_text(*field, &result_.spec, option.value.value_or("true"));
-    const auto value = value_of(option);
+    const JobFlag* flag = find_job_flag(option.name);
+    if (!flag) return take_slurm(option, word);
+    const auto value =
+        flag->metavar ? value_of(option) : Result<std::string>(option.value.value_or("true"));
     if (!value) return tl::unexpected(value.error());
-    return set_text(*field, &result_.spec, *value);
-  }
-
-  Result<void> take_notify(const Option& option, const std::string& word) {
-    const Field* field = find_flag(shape_of<NotifySpec>(), option.name);
-    if (!field) return take_slurm(option, word);
-    const auto value = value_of(option);
-    if (!value) return tl::unexpected(value.error());
-    if (!result_.spec.notify) result_.spec.notify.emplace();
-    return set_text(*field, &*result_.spec.notify, *value);
+    const size_t before = wishes_of_the_place(result_);
+    if (auto ok = use_job_flag(*flag, result_, *value); !ok) return ok;
+    if (place_ == Place::server && wishes_of_the_place(result_) > before)
+      warn(word + " has a meaning only where `atoll submit` reads the script");
+    return {};
   }
 
   Result<void> take_slurm(const Option& option, const std::string& word) {
@@ -347,9 +338,7 @@ class Reader {
     if (!option.value && at_ < words_.size() && !words_[at_].starts_with('-')) ++at_;
     std::vector<std::string> names;
     for (const SlurmOption& known : kSlurmOptions) names.emplace_back(known.name);
-    for (const Field& field : shape_of<JobSpec>().fields) {
-      if (field.flag) names.emplace_back(field.flag);
-    }
+    for (const JobFlag& own : job_flags()) names.emplace_back(own.name);
     const auto near = option.is_short ? std::nullopt : did_you_mean(name, names);
     warn("unknown option " + quote(word) + (near ? "; did you mean --" + *near + "?" : ""));
   }
@@ -365,6 +354,7 @@ class Reader {
       result_.warnings.push_back({number_, std::move(message)});
   }
 
+  const Place place_;
   Directives result_;
   SlurmAmounts amounts_;
   size_t number_ = 0;
@@ -374,8 +364,8 @@ class Reader {
 
 }  // namespace
 
-Result<Directives> read_directives(std::string_view script) {
-  Reader reader;
+Result<Directives> read_directives(std::string_view script, Place place) {
+  Reader reader(place);
   script = script.substr(0, kDirectiveBlockMax);
   for (size_t number = 1; !script.empty(); ++number) {
     const size_t end = script.find('\n');

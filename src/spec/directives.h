@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "spec/job_spec.h"
+#include "spec/job_flags.h"
 
 namespace atl::spec {
 
@@ -20,15 +20,20 @@ struct Warning {
   bool operator==(const Warning&) const = default;
 };
 
-struct Directives {
-  JobSpec spec;  // only what the lines say
+// Only what the lines say.
+struct Directives : JobAsk {
   std::vector<Warning> warnings;
 };
+
+// Who reads: only the command line can answer --env NAME, --env-all, --stdin - and --key; for the
+// server they are warnings.
+enum class Place : uint8_t { server, command_line };
 
 // Reads the leading block of comments and blank lines, so the length of the rest does not matter.
 // #ATOLL takes the flags of `atoll submit`; #SBATCH those of Slurm that have a meaning here, with
 // Slurm's units (--mem in MiB, --time in minutes). What is unknown or has no meaning here is a
 // warning; a value that cannot be read is an error. Both name the line.
-[[nodiscard]] Result<Directives> read_directives(std::string_view script);
+[[nodiscard]] Result<Directives> read_directives(std::string_view script,
+                                                 Place place = Place::server);
 
 }  // namespace atl::spec

@@ -56,6 +56,58 @@ TEST(Directives, OwnFlags) {
   EXPECT_EQ(d.spec.hold, true);
 }
 
+TEST(Directives, KnowEveryFlagOfSubmit) {
+  for (const JobFlag& flag : job_flags()) {
+    const auto read = read_directives(std::string("#ATOLL --") + flag.name + " 1\n");
+    // A value may be refused and a word may be loose, but the flag is no stranger.
+    for (const Warning& warning : read ? read->warnings : std::vector<Warning>{})
+      EXPECT_EQ(warning.message.find("unknown"), std::string::npos) << warning.message;
+    if (!read) EXPECT_NE(read.error().message.find(flag.name), std::string::npos);
+  }
+}
+
+TEST(Directives, FlagsThatTheTableAloneDoesNotHave) {
+  const auto d = read(
+      "#ATOLL --after 1,after_end:2 --after-any 3 --after-fail 4 --after-ok 5 --after "
+      "afternotok:6\n"
+      "#ATOLL --no-network --notify https://x.example/h --notify a@b.c --stdin in.txt\n"
+      "#ATOLL --retries 3 --retry-on 1,2 --backoff 10s --backoff-max 5m --retry-on-timeout\n"
+      "#ATOLL --simulate run_for=5s,exit_code=1,start_error=no,really\n");
+  EXPECT_TRUE(d.warnings.empty()) << d.warnings[0].message;
+  std::string after;
+  for (const AfterSpec& one : *d.spec.after) after += *one.kind + ":" + *one.job + " ";
+  EXPECT_EQ(after,
+            "after_success:1 after_end:2 after_end:3 after_failure:4 after_success:5 "
+            "after_failure:6 ");
+  EXPECT_EQ(d.spec.network, false);
+  EXPECT_EQ(d.spec.notify->webhook, "https://x.example/h");
+  EXPECT_EQ(d.spec.notify->mail, "a@b.c");
+  EXPECT_EQ(d.spec.stdin_file, "in.txt");
+  EXPECT_EQ(d.spec.retries->max, 3);
+  EXPECT_EQ(d.spec.retries->exit_codes, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(d.spec.retries->backoff, seconds(10));
+  EXPECT_EQ(d.spec.retries->backoff_max, minutes(5));
+  EXPECT_EQ(d.spec.retries->on_timeout, true);
+  EXPECT_EQ(d.spec.simulate->run_for, seconds(5));
+  EXPECT_EQ(d.spec.simulate->exit_code, 1);
+  EXPECT_EQ(d.spec.simulate->start_error, "no,really");
+}
+
+TEST(Directives, WhatOnlyTheCommandLineCanAnswerIsAWarningForTheServer) {
+  const char* script = "#ATOLL --env-all --env NAME --stdin - --key k\n";
+  const auto here = read_directives(script, Place::command_line);
+  ASSERT_TRUE(here);
+  EXPECT_TRUE(here->warnings.empty());
+  EXPECT_TRUE(here->env_all && here->stdin_here);
+  EXPECT_EQ(here->env_names, std::vector<std::string>{"NAME"});
+  EXPECT_EQ(here->key, "k");
+  EXPECT_EQ(read(script).warnings.size(), 4u);
+}
+
+TEST(Directives, SlurmsMemoryOfZeroIsTheDefault) {
+  EXPECT_FALSE(read("#SBATCH --mem=0 --mem-per-cpu=0\n").spec.memory);
+}
+
 TEST(Directives, WhatIsUnknownIsAWarningWithItsLine) {
   const auto d = read(
       "#!/bin/sh\n#SBATCH -o out.%j --partition gpu --tyme=3\n#ATOLL --cpuss 2\n#ATOLL loose\n");
@@ -72,7 +124,9 @@ TEST(Directives, WhatIsUnknownIsAWarningWithItsLine) {
 TEST(Directives, ABadValueIsAnErrorWithItsLine) {
   for (const char* script :
        {"\n#SBATCH --time=soon\n", "\n#SBATCH --mem\n", "\n#ATOLL --cpus x\n",
-        "\n#SBATCH -d singleton\n", "\n#SBATCH --gres=gpu:a100:x\n", "\n#SBATCH -n 0\n"}) {
+        "\n#SBATCH -d singleton\n", "\n#SBATCH --gres=gpu:a100:x\n", "\n#SBATCH -n 0\n",
+        "\n#SBATCH --mem=4K\n", "\n#ATOLL --mem 0\n", "\n#ATOLL --after end:1\n",
+        "\n#ATOLL --simulate run_fast=1\n", "\n#ATOLL --retry-on x\n"}) {
     const auto d = read_directives(script);
     ASSERT_FALSE(d) << script;
     EXPECT_EQ(d.error().message.substr(0, 7), "line 2:") << d.error().message;

@@ -142,6 +142,9 @@ Result<void> assign_scalar(const Field& field, void* object, std::string_view te
     case Kind::bytes: {
       const auto value = parse_bytes(text);
       if (!value) return prefixed(value.error());
+      if (field.low && *value < *field.low)
+        return refuse(path, "is " + format_bytes(*value) + "; it must be at least " +
+                                format_bytes(*field.low));
       static_cast<Bytes*>(field.access.make(object))->count = *value;
       return {};
     }
@@ -391,19 +394,22 @@ Result<void> set_text(const Field& field, void* object, std::string_view text) {
           object)))[std::string(text.substr(0, equals))] = text.substr(equals + 1);
       return {};
     }
-    case Kind::integers:
+    case Kind::integers: {
+      auto& list = *static_cast<std::vector<int64_t>*>(field.access.make(object));
+      for (const std::string_view part : split(text, ',')) {
+        const auto value = parse_int(part);
+        if (!value) return refuse(path, "has " + quote(part) + "; write whole numbers with commas");
+        list.push_back(*value);
+      }
+      return check_count(field, list.size(), path, "items");
+    }
     case Kind::integer_map: {
-      const size_t equals =
-          field.kind == Kind::integer_map ? text.find('=') : std::string_view::npos;
+      const size_t equals = text.find('=');
       const auto value =
           parse_int(equals == std::string_view::npos ? text : text.substr(equals + 1));
       if (!value) return refuse(path, "is " + quote(text) + "; it must be a whole number");
-      void* made = field.access.make(object);
-      if (field.kind == Kind::integers)
-        static_cast<std::vector<int64_t>*>(made)->push_back(*value);
-      else
-        (*static_cast<std::map<std::string, int64_t>*>(made))[std::string(text.substr(0, equals))] =
-            *value;
+      (*static_cast<std::map<std::string, int64_t>*>(
+          field.access.make(object)))[std::string(text.substr(0, equals))] = *value;
       return {};
     }
     case Kind::object:

@@ -1,4 +1,5 @@
 // The smaller structures within a job, each with a shorthand where people expect one.
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -9,6 +10,15 @@ namespace atl::spec {
 namespace {
 
 constexpr const char* kDependencyKinds[] = {"after_success", "after_end", "after_failure"};
+
+// Our word for what waits, from ours or Slurm's; null when it is neither.
+const char* dependency_kind(std::string_view word) {
+  static constexpr std::string_view kSlurm[] = {"afterok", "afterany", "afternotok"};
+  for (size_t i = 0; i < std::size(kDependencyKinds); ++i) {
+    if (word == kDependencyKinds[i] || word == kSlurm[i]) return kDependencyKinds[i];
+  }
+  return nullptr;
+}
 
 Result<void> device_from_text(void* object, std::string_view text) {
   auto& device = *static_cast<DeviceSpec*>(object);
@@ -36,13 +46,13 @@ Result<void> after_from_text(void* object, std::string_view text) {
   auto& after = *static_cast<AfterSpec*>(object);
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    after.kind = std::string(text.substr(0, colon));
-    bool known = false;
-    for (const char* kind : kDependencyKinds) known = known || *after.kind == kind;
-    if (!known) {
-      return fail(ErrorCode::invalid,
-                  quote(*after.kind) + " is not one of after_success, after_end, after_failure");
+    const char* kind = dependency_kind(text.substr(0, colon));
+    if (!kind) {
+      return fail(ErrorCode::invalid, quote(text.substr(0, colon)) +
+                                          " is not one of after_success, after_end, after_failure "
+                                          "(or Slurm's afterok, afterany, afternotok)");
     }
+    after.kind = kind;
     text.remove_prefix(colon + 1);
   }
   if (const auto id = parse_int(text); !id || *id <= 0) {
@@ -50,6 +60,23 @@ Result<void> after_from_text(void* object, std::string_view text) {
                 quote(text) + " is not the id of a job: write 12 or after_end:12");
   }
   after.job = std::string(text);
+  return {};
+}
+
+// run_for=5s,exit_code=1; start_error comes last, because a message may have commas.
+Result<void> simulate_from_text(void* object, std::string_view text) {
+  while (!text.empty()) {
+    const bool message = text.starts_with("start_error=");
+    const std::string_view part = message ? text : text.substr(0, text.find(','));
+    const size_t equals = part.find('=');
+    const Field* field = find_field(shape_of<SimulateSpec>(), part.substr(0, equals));
+    if (!field || equals == std::string_view::npos) {
+      return fail(ErrorCode::invalid,
+                  quote(part) + " is not known: write run_for=5s,exit_code=1 or start_error=TEXT");
+    }
+    if (auto ok = set_text(*field, object, part.substr(equals + 1)); !ok) return ok;
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  }
   return {};
 }
 
@@ -82,20 +109,27 @@ constexpr std::array kRetriesFields{
         {.name = "backoff",
          .sentence = "The pause before the first retry; it doubles each time.",
          .example = "\"10s\"",
-         .fallback = "\"1s\""}),
+         .fallback = "\"1s\"",
+         .flag = "backoff",
+         .metavar = "DURATION"}),
     field<&RetriesSpec::backoff_max>({.name = "backoff_max",
-                                      .sentence = "The longest pause.",
+                                      .sentence = "The longest pause before a retry.",
                                       .example = "\"5m\"",
-                                      .fallback = "\"5m\""}),
+                                      .fallback = "\"5m\"",
+                                      .flag = "backoff-max",
+                                      .metavar = "DURATION"}),
     field<&RetriesSpec::exit_codes>(
         {.name = "exit_codes",
          .sentence = "Retry only on these exit codes; on any failure when left out.",
          .example = "[75]",
-         .high = 256}),
+         .high = 256,
+         .flag = "retry-on",
+         .metavar = "CODE,…"}),
     field<&RetriesSpec::on_timeout>({.name = "on_timeout",
                                      .sentence = "Whether running out of time is retried too.",
                                      .example = "true",
-                                     .fallback = "false"}),
+                                     .fallback = "false",
+                                     .flag = "retry-on-timeout"}),
 };
 
 constexpr std::array kAfterFields{
@@ -148,6 +182,25 @@ constexpr std::array kSimulateFields{
 
 }  // namespace
 
+Result<void> add_dependencies(std::string_view text, const char* kind, JobSpec& spec) {
+  if (!spec.after) spec.after.emplace();
+  for (const std::string_view part : split(text, ',')) {
+    auto words = split(part, ':');
+    std::string word = kind;
+    if (words.size() > 1) {
+      word = words[0];
+      words.erase(words.begin());
+    }
+    for (const std::string_view id : words) {
+      if (spec.after->size() >= core::kDependenciesMax)
+        return fail(ErrorCode::invalid, "a job may wait for at most 1000 others", "after");
+      if (auto ok = after_from_text(&spec.after->emplace_back(), word + ":" + std::string(id)); !ok)
+        return ok;
+    }
+  }
+  return {};
+}
+
 template <>
 const Shape& shape_of<DeviceSpec>() {
   static constexpr Shape shape{"Device", "Accelerators or other devices that a task needs.",
@@ -175,7 +228,8 @@ const Shape& shape_of<NotifySpec>() {
 template <>
 const Shape& shape_of<SimulateSpec>() {
   static constexpr Shape shape{"Simulate", "What a site of kind simulated pretends.",
-                               kSimulateFields};
+                               kSimulateFields, simulate_from_text,
+                               "run_for=5s,exit_code=1; start_error=TEXT comes last."};
   return shape;
 }
 

@@ -80,20 +80,23 @@ Result<core::RetryPolicy> retry_policy(const RetriesSpec& retries) {
                     "has " + std::to_string(code) + "; an exit code is 1 to 255");
     policy.exit_codes.push_back(static_cast<int32_t>(code));
   }
+  if (!retries.max && retries != RetriesSpec{})
+    return refuse("retries.max", "is missing: say how often it is retried, such as 3");
   return policy;
 }
 
 Result<void> check_env(const std::map<std::string, std::string>& env) {
   for (const auto& [key, value] : env) {
-    if (key.empty() || key.find('=') != std::string::npos)
-      return fail(ErrorCode::invalid, "env has " + quote(key) + ", which is no name for a variable",
-                  "env");
+    if (auto ok = check_variable_name(key); !ok) return ok;
   }
   return {};
 }
 
-Result<void> check_path(const char* field, const Text& path) {
-  if (path && path->find('\n') != std::string::npos) return refuse(field, "contains a line break");
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+Result<void> check_path(const char* field, std::string_view path) {
+  if (std::any_of(path.begin(), path.end(), is_control))
+    return refuse(field, "is " + quote(path) + "; a path has no control characters");
   return {};
 }
 
@@ -127,7 +130,10 @@ Result<core::Payload> payload_of(const JobSpec& spec) {
   for (const auto& [name, path] :
        {std::pair("directory", &spec.directory), std::pair("venv", &spec.venv),
         std::pair("stdin_file", &spec.stdin_file)}) {
-    if (auto ok = check_path(name, *path); !ok) return tl::unexpected(ok.error());
+    if (auto ok = check_path(name, path->value_or("")); !ok) return tl::unexpected(ok.error());
+  }
+  for (const std::string& path : spec.writable.value_or(payload.writable)) {
+    if (auto ok = check_path("writable", path); !ok) return tl::unexpected(ok.error());
   }
   payload.directory = spec.directory.value_or("");
   if (!payload.directory.empty() && payload.directory.front() != '/')
@@ -179,6 +185,16 @@ core::Labels to_labels(const std::map<std::string, std::string>& map) {
 
 }  // namespace
 
+Result<void> check_variable_name(std::string_view name) {
+  const bool digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
+  const bool odd = std::any_of(name.begin(), name.end(),
+                               [](char c) { return is_control(c) || c == ' ' || c == '='; });
+  if (!name.empty() && !digit && !odd) return {};
+  return refuse("env", "has " + quote(name) +
+                           ", which is no name for a variable: write letters, digits and _, "
+                           "a digit not first");
+}
+
 Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {
   std::vector<DeviceSpec> devices;
   for (std::string_view part : split(text, ',')) {
@@ -190,6 +206,13 @@ Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {
                            : parse_int(part.substr(colon + 1)).value_or(-1);
     if (part.empty() || count < 0 || count > core::kDeviceCountMax || colon == 0) {
       return fail(ErrorCode::invalid, "gpus is " + quote(text) + "; write 2, a100 or a100:2",
+                  "gpus");
+    }
+    if (count == 0 && !alone) {
+      return fail(ErrorCode::invalid,
+                  "gpus has " + quote(part) +
+                      ", which is no GPU at all: write a count of at least "
+                      "1, or leave it out",
                   "gpus");
     }
     if (count == 0) continue;

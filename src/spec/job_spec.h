@@ -115,6 +115,7 @@ const Shape& shape_of<JobChange>();
 inline constexpr int64_t kDefaultCpuMilli = 1000;
 inline constexpr int64_t kDefaultMemoryBytes =
     int64_t{1} << 30;  // 1Gi: a Python process with numpy fits, a laptop still runs several
+inline constexpr int64_t kMemoryBytesMin = 1 << 20;  // less holds no process
 inline constexpr int64_t kScriptBytesMax = 4 << 20;
 inline constexpr int64_t kTextBytesMax = 128 << 10;  // one argument: the kernel's own limit
 inline constexpr size_t kPayloadBytesMax = 6 << 20;  // all of a job together
@@ -143,6 +144,19 @@ JobSpec describe_job(const core::Job& job, const core::Terms& terms, const core:
 
 // "a100:1", "2", "a100", "gpu:a100:2", several with commas.
 [[nodiscard]] Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text);
+
+// "12", "after_end:12", "afterok:12:13", several with commas; `kind` is that of a bare id.
+[[nodiscard]] Result<void> add_dependencies(std::string_view text, const char* kind, JobSpec& spec);
+
+// Any name that a shell could have exported, its functions included.
+[[nodiscard]] Result<void> check_variable_name(std::string_view name);
+
+// Standard input is one of two fields, and the top's choice is the one that counts.
+inline void overlay(JobSpec& base, const JobSpec& top) {
+  if (top.stdin_text) base.stdin_file.reset();
+  if (top.stdin_file) base.stdin_text.reset();
+  overlay(shape_of<JobSpec>(), &base, &top);
+}
 
 Digest sha256(std::string_view bytes);
 

@@ -65,6 +65,16 @@ const Refusal kRefusals[] = {
     {R"({"command": ["a"], "args": ["b"]})", "args"},
     {R"({"command": ["a"], "directory": "../etc"})", "directory"},
     {R"({"command": ["a"], "env": {"A=B": "c"}})", "env"},
+    {R"({"command": ["a"], "env": {"1A": "c"}})", "env"},
+    {R"({"command": ["a"], "env": {"A\n": "c"}})", "env"},
+    {R"({"command": ["a"], "env": {"A B": "c"}})", "env"},
+    {R"({"command": ["a"], "directory": "/tmp/\u0001"})", "directory"},
+    {R"({"command": ["a"], "writable": ["/a\nb"]})", "writable"},
+    {R"({"command": ["a"], "memory": 0})", "memory"},
+    {R"({"command": ["a"], "memory": "1023Ki"})", "memory"},
+    {R"({"command": ["a"], "gpus": "a100:0"})", "gpus"},
+    {R"({"command": ["a"], "gpus": "gpu:0,h100:0"})", "gpus"},
+    {R"({"command": ["a"], "retries": {"on_timeout": true}})", "retries.max"},
     {R"({"command": ["a"], "array": "5-1"})", "array"},
     {R"({"command": ["a"], "array": "1-10%0"})", "array"},
     {R"({"command": ["a"], "array": "0-99999999999"})", "array"},
@@ -76,6 +86,32 @@ const Refusal kRefusals[] = {
     {R"({"command": ["a"], "stdin": "x", "stdin_file": "y"})", "stdin"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Refused, testing::ValuesIn(kRefusals));
+
+TEST(JobSpec, NoGpusAndOddButRealNamesAreFine) {
+  const auto made = submit(
+      R"({"command": ["a"], "gpus": 0, "memory": "1Mi", "env": {"BASH_FUNC_module%%": "() { :; }", "_": ""}})");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made->job.terms.resources.devices.empty());
+}
+
+TEST(JobSpec, RefusalsSayWhatToWrite) {
+  EXPECT_EQ(submit(R"({"command": ["a"], "memory": 0})").error().message,
+            "memory is 0; it must be at least 1Mi");
+  EXPECT_EQ(submit(R"({"command": ["a"], "gpus": "a100:0"})").error().message,
+            "gpus has \"a100:0\", which is no GPU at all: write a count of at least 1, or leave "
+            "it out");
+  EXPECT_EQ(submit(R"({"command": ["a"], "directory": "/tmp/\u0001"})").error().message,
+            "directory is \"/tmp/\\x01\"; a path has no control characters");
+}
+
+TEST(JobSpec, StandardInputOfTheTopCounts) {
+  JobSpec base, top;
+  base.stdin_file = "f";
+  top.stdin_text = "t";
+  overlay(base, top);
+  EXPECT_FALSE(base.stdin_file);
+  EXPECT_EQ(base.stdin_text, "t");
+}
 
 TEST(JobSpec, IsDescribedAsItWasAskedFor) {
   const auto made = submit(

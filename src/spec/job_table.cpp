@@ -48,7 +48,7 @@ constexpr std::array kJobFields{
                           .high = kItemsMax,
                           .flag = "env",
                           .letter = 'e',
-                          .metavar = "K=V"}),
+                          .metavar = "K[=V]"}),
     field<&JobSpec::directory>({.name = "directory",
                                 .sentence = "Where it runs; the user's home when left out.",
                                 .example = "\"/home/ada/exp\"",
@@ -77,6 +77,7 @@ constexpr std::array kJobFields{
                              .sentence = "Memory per task; more than that ends it.",
                              .example = "\"1Gi\"",
                              .fallback = "\"1Gi\"",
+                             .low = kMemoryBytesMin,
                              .flag = "mem",
                              .letter = 'm',
                              .metavar = "SIZE"}),
@@ -207,7 +208,9 @@ constexpr std::array kJobFields{
                            .metavar = "SITE"}),
     field<&JobSpec::simulate>({.name = "simulate",
                                .sentence = "What a simulated site pretends.",
-                               .example = "{\"run_for\": \"5s\"}"}),
+                               .example = "{\"run_for\": \"5s\"}",
+                               .flag = "simulate",
+                               .metavar = "K=V,…"}),
 };
 
 constexpr std::array kChangeFields{
@@ -235,6 +238,7 @@ constexpr std::array kChangeFields{
     field<&JobChange::memory>({.name = "memory",
                                .sentence = "Memory per task.",
                                .example = "\"1Gi\"",
+                               .low = kMemoryBytesMin,
                                .flag = "mem",
                                .letter = 'm',
                                .metavar = "SIZE"}),

@@ -1,8 +1,12 @@
 #include "site/local/environment.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -40,6 +44,30 @@ void add_task(Environment& env, const Launch& launch) {
   env["OMP_NUM_THREADS"] = std::to_string(std::max<int64_t>(1, launch.cpu_milli / 1000));
 }
 
+// Whether the leading comments have a line for Slurm.
+bool has_slurm_lines(std::string_view script) {
+  while (script.starts_with('#') || script.starts_with('\n')) {
+    if (script.starts_with("#SBATCH")) return true;
+    const size_t end = script.find('\n');
+    if (end == std::string_view::npos) return false;
+    script.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+// What scripts written for Slurm read about themselves.
+void add_slurm(Environment& env, const Launch& launch) {
+  if (!has_slurm_lines(launch.payload.script)) return;
+  env["SLURM_JOB_ID"] = env["ATOLL_JOB_ID"];
+  env["SLURM_JOB_NAME"] = launch.name;
+  env["SLURM_CPUS_PER_TASK"] = env["OMP_NUM_THREADS"];
+  env["SLURM_SUBMIT_DIR"] =
+      launch.payload.directory.empty() ? env["HOME"] : launch.payload.directory;
+  if (!launch.array) return;
+  env["SLURM_ARRAY_JOB_ID"] = env["ATOLL_JOB_ID"];
+  env["SLURM_ARRAY_TASK_ID"] = env["ATOLL_ARRAY_INDEX"];
+}
+
 // A task given no gpu must not find one: the empty list hides all from CUDA, and "void" and "none"
 // say the same to container runtimes and ROCm.
 void add_gpus(Environment& env, const Launch& launch) {
@@ -71,6 +99,84 @@ bool belongs_to_system(const std::string& path) {
   });
 }
 
+// Whether the sandbox that bwrap's arguments describe shows the path where we see it.
+bool is_shown(const std::vector<std::string>& bwrap, std::string_view path) {
+  for (size_t i = 0; i + 2 < bwrap.size(); ++i) {
+    if (bwrap[i] != "--ro-bind" && bwrap[i] != "--bind" && bwrap[i] != "--symlink") continue;
+    const std::string& top = bwrap[i + 2];
+    if (path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/'))
+      return true;
+  }
+  return false;
+}
+
+bool is_executable_there(const Launch& launch, const std::vector<std::string>& bwrap,
+                         const std::string& path) {
+  if (!is_shown(bwrap, path)) return false;
+  char real[PATH_MAX];
+  struct stat info;
+  if (!::realpath(path.c_str(), real) || !is_shown(bwrap, real) || ::stat(real, &info) != 0 ||
+      !S_ISREG(info.st_mode)) {
+    return false;
+  }
+  const bool own = launch.account.uid == ::geteuid() && ::access(real, X_OK) == 0;
+  return own || (info.st_mode & S_IXOTH) != 0;
+}
+
+// The program of a "#!" line; empty when there is none.
+std::string interpreter_of(std::string_view text) {
+  if (!text.starts_with("#!")) return {};
+  text = text.substr(2, text.find('\n') - 2);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return std::string(text.substr(0, text.find_first_of(" \t\r")));
+}
+
+std::string first_bytes(const std::string& path) {
+  char bytes[256];
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const ssize_t n = fd < 0 ? -1 : ::read(fd, bytes, sizeof bytes);
+  if (fd >= 0) ::close(fd);
+  return n > 0 ? std::string(bytes, static_cast<size_t>(n)) : std::string();
+}
+
+// Whether the command is found and executable inside, as far as can be told from outside. A
+// doubtful one is looked at inside, by kExplain, which costs a shell.
+bool surely_runs(const Launch& launch, const std::vector<std::string>& bwrap,
+                 const std::string& name) {
+  const auto interpreted = [&](std::string_view text) {
+    const std::string program = interpreter_of(text);
+    return program.empty() || is_executable_there(launch, bwrap, program);
+  };
+  if (!launch.payload.script.empty()) return interpreted(launch.payload.script);
+  const std::vector<std::string> environment = build_environment(launch);
+  for (std::string file : executable_candidates(name, environment_value(environment, "PATH"))) {
+    if (!file.starts_with('/')) file = launch.payload.directory + "/" + file;
+    if (is_executable_there(launch, bwrap, file)) return interpreted(first_bytes(file));
+  }
+  return false;
+}
+
+// Ends as Task::fail_spawn does, where bwrap would say "execvp" and end with 1.
+constexpr const char* kExplain = R"(end() { echo "atoll: $2: $3" >&2; exit "$1"; }
+file=$1
+case $1 in
+*/*) ;;
+*) file=$(command -v -- "$1")
+   case $file in
+   */*) ;;
+   *) IFS=:; for d in $PATH; do [ -f "$d/$1" ] && end 126 "$1" "Permission denied"; done; file= ;;
+   esac ;;
+esac
+[ -e "$file" ] || end 127 "$1" "command not found"
+[ -f "$file" ] && [ -x "$file" ] || end 126 "$1" "Permission denied"
+IFS= read -r line <"$file" 2>/dev/null
+case $line in
+'#!'*) line=${line#??}; set -f; unset IFS; for program in $line; do break; done; set +f
+  [ -e "$program" ] || end 126 "$1" "its interpreter was not found"
+  [ -x "$program" ] || end 126 "$1" "Permission denied" ;;
+esac
+exec "$@")";
+
 }  // namespace
 
 std::string checkpoint_directory(const Launch& launch) {
@@ -88,6 +194,7 @@ std::vector<std::string> build_environment(const Launch& launch) {
   Environment env;
   add_login(env, launch);
   add_task(env, launch);
+  add_slurm(env, launch);
   add_gpus(env, launch);
   for (const auto& [key, value] : launch.payload.env) env[key] = value;
   env[kMarkerVariable] = launch.installation;
@@ -156,7 +263,9 @@ std::vector<std::string> wrap_in_sandbox(const Launch& launch,
   if (!directory.empty() && !belongs_to_system(directory)) add({"--bind", directory, directory});
   add({"--bind", launch.job_dir, launch.job_dir});
   if (!directory.empty()) add({"--chdir", directory});
+  const bool runs = surely_runs(launch, args, command[0]);
   args.push_back("--");
+  if (!runs) add({"/bin/sh", "-c", kExplain, "sh"});
   args.insert(args.end(), command.begin(), command.end());
   return args;
 }

@@ -127,6 +127,7 @@ TEST_P(Faults, AMemoryHogIsEnded) {
   const core::AttemptResult result = run(std::move(hog));
   if (GetParam()) {
     EXPECT_EQ(result.cause, core::EndCause::memory) << result.exit_code;
+    EXPECT_EQ(result.message, "used more than its 64Mi of memory");
     EXPECT_EQ(result.signal, SIGKILL);
     EXPECT_GE(result.usage.memory_peak_bytes, 60 << 20);
   } else {

@@ -24,6 +24,7 @@ constexpr int64_t kSpawnEveryUs =
 constexpr int64_t kLookEveryUs = 200000;  // whether a refused warden has left
 constexpr int64_t kGiveUpUs = 30000000;   // then orders that were never sent are refused
 constexpr int kShutdownMs = 40000;        // a tree that does not die is given up after 30 s
+constexpr int kSampleReadsMax = 3;        // of a file that changes under the reader
 constexpr Duration kUnwantedGrace = seconds(10);
 
 std::vector<core::Device> all_devices(const LocalOptions& options) {
@@ -92,9 +93,13 @@ Result<LogChunk> LocalDriver::logs(AttemptId attempt, LogStream stream, int64_t 
 }
 
 Result<Timeline> LocalDriver::samples(AttemptId attempt) {
-  Result<LogChunk> chunk = read_log(directory_ + "/logs", {attempt, kUseStream}, 0, 1 << 20);
-  if (!chunk) return tl::unexpected(chunk.error());
-  return wire::decode<Timeline>(chunk->bytes);
+  // A running task's file is written over in place: what was caught half-way is read again.
+  for (int tries = 0;; ++tries) {
+    Result<LogChunk> chunk = read_log(directory_ + "/logs", {attempt, kUseStream}, 0, 1 << 20);
+    if (!chunk) return tl::unexpected(chunk.error());
+    Result<Timeline> timeline = wire::decode<Timeline>(chunk->bytes);
+    if (timeline || tries == kSampleReadsMax) return timeline;
+  }
 }
 
 Result<ExecResult> LocalDriver::exec(const ExecRequest& request) {

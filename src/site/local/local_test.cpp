@@ -5,8 +5,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "site/local/environment.h"
 #include "site/local/local_fixture.h"
 #include "site/local/process_tree.h"
 
@@ -49,6 +51,48 @@ TEST_F(Local, EndsLikeAShellWhenTheCommandCannotRun) {
   EXPECT_EQ(run(order({.argv = {"/etc/passwd"}})).exit_code, 126);
   EXPECT_EQ(run(order({.script = "#!/no/such/interpreter\n"})).exit_code, 126);
   EXPECT_EQ(output(last_, LogStream::err).find("interpreter") == std::string::npos, false);
+}
+
+TEST_F(Local, ASandboxEndsLikeAShellToo) {
+  const std::string work = place_->home() + "/work";
+  std::filesystem::create_directories(work);
+  std::filesystem::permissions(work, std::filesystem::perms::all);
+  std::ofstream(work + "/plain") << "x";
+  std::ofstream(work + "/odd") << "#!/no/such/interpreter\n";
+  std::ofstream(work + "/good") << "#!/bin/sh\nexit 3\n";
+  std::filesystem::create_symlink(place_->home() + "/elsewhere", work + "/away");
+  std::ofstream(place_->home() + "/elsewhere") << "#!/bin/sh\nexit 3\n";
+  for (const char* name : {"/odd", "/good", "/../elsewhere"})
+    std::filesystem::permissions(work + name, std::filesystem::perms(0755));
+  const auto said = [&](core::Payload payload) {
+    payload.directory = work;
+    payload.isolation = core::Isolation::sandbox;
+    const core::AttemptResult result = run(order(std::move(payload)));
+    return std::to_string(result.exit_code) + " " + output(last_, LogStream::err);
+  };
+  EXPECT_EQ(said({.argv = {"no-such-command-xyz"}}),
+            "127 atoll: no-such-command-xyz: command not found\n");
+  EXPECT_EQ(said({.argv = {"cd"}}), "127 atoll: cd: command not found\n");
+  EXPECT_EQ(said({.argv = {"./none"}}), "127 atoll: ./none: command not found\n");
+  EXPECT_EQ(said({.argv = {"./away"}}), "127 atoll: ./away: command not found\n");
+  EXPECT_EQ(said({.argv = {"/etc/passwd"}}), "126 atoll: /etc/passwd: Permission denied\n");
+  EXPECT_EQ(said({.argv = {"./plain"}}), "126 atoll: ./plain: Permission denied\n");
+  EXPECT_EQ(said({.argv = {"/usr"}}), "126 atoll: /usr: Permission denied\n");
+  EXPECT_EQ(said({.argv = {"./odd"}}), "126 atoll: ./odd: its interpreter was not found\n");
+  EXPECT_EQ(said({.argv = {"./good"}}), "3 ");
+  EXPECT_EQ(said({.argv = {"good"}, .env = {{"PATH", work}}}), "3 ");
+  EXPECT_EQ(said({.argv = {"plain"}, .env = {{"PATH", work}}}),
+            "126 atoll: plain: Permission denied\n");
+  EXPECT_EQ(said({.script = "#!/usr/bin/env sh\nexit 4\n"}), "4 ");
+  EXPECT_TRUE(said({.script = "#!/no/such/interpreter\n"}).starts_with("126 atoll: "));
+}
+
+TEST_F(Local, ASandboxOfAFoundCommandCostsNoShell) {
+  core::Payload payload{.argv = {"cat", "/proc/self/stat"}, .isolation = core::Isolation::sandbox};
+  Launch launch{.payload = payload, .job_dir = place_->home()};
+  launch.account.uid = ::geteuid();
+  const auto wrapped = wrap_in_sandbox(launch, payload.argv);
+  EXPECT_EQ(std::ranges::find(wrapped, "/bin/sh"), wrapped.end());
 }
 
 TEST_F(Local, SaysPreciselyWhyItCannotStart) {
@@ -145,6 +189,46 @@ TEST_F(Local, ReadsTheLogOfARunningArrayTask) {
   ASSERT_TRUE(seen_->wait_started(id));
   for (int i = 0; i < 100 && output(id) != "one\ntwo\n"; ++i) ::usleep(50000);
   EXPECT_EQ(output(id), "one\ntwo\n");
+}
+
+TEST_F(Local, WhatARunningTaskUsesIsReadableSoon) {
+  for (const bool array : {false, true}) {
+    StartOrder one = shell("while :; do :; done");
+    one.attempt = {JobId{array ? 7u : 6u}, array ? 4u : 0u, 1};
+    one.array = array;
+    const AttemptId id = start(std::move(one));
+    ASSERT_TRUE(seen_->wait_started(id));
+    const auto points = [&] {
+      const Result<Timeline> samples = driver_->samples(id);
+      return samples ? samples->points.size() : 0;
+    };
+    for (int i = 0; i < 60 && points() < 1; ++i) ::usleep(50000);
+    EXPECT_GE(points(), 1u) << "within three seconds";
+    for (int i = 0; i < 100 && points() < 4; ++i) ::usleep(50000);
+    EXPECT_GE(points(), 4u) << "within eight";
+    driver_->stop({{id, Duration{0}}});
+    ASSERT_TRUE(seen_->wait_ended(id, 10));
+    EXPECT_GE(points(), 4u) << "and after the end";
+    EXPECT_GT(driver_->samples(id)->points.back().cpu.us, 500000);
+  }
+  for (const auto& entry :
+       std::filesystem::directory_iterator(place_->home() + "/site/local/logs/0/7.array")) {
+    EXPECT_NE(entry.path().extension(), ".use");
+  }
+}
+
+TEST_F(Local, AScriptForSlurmFindsItsVariables) {
+  StartOrder one = order({.script = "#!/bin/sh\n\n#SBATCH --time=1\nenv | grep ^SLURM_ | sort\n",
+                          .env = {{"SLURM_JOB_NAME", "mine"}}});
+  one.attempt = {JobId{9}, 3, 1};
+  one.array = true;
+  one.resources.cpu_milli = 2000;
+  run(std::move(one));
+  EXPECT_EQ(output(last_),
+            "SLURM_ARRAY_JOB_ID=9\nSLURM_ARRAY_TASK_ID=3\nSLURM_CPUS_PER_TASK=2\nSLURM_JOB_ID=9\n"
+            "SLURM_JOB_NAME=mine\nSLURM_SUBMIT_DIR=/tmp\n");
+  run(order({.script = "#!/bin/sh\nenv | grep ^SLURM_\n#SBATCH --time=1\n"}));
+  EXPECT_EQ(output(last_), "");
 }
 
 TEST_F(Local, BinaryOutputStaysIntact) {

@@ -30,4 +30,9 @@ inline std::string log_array(const std::string& root, JobId job) {
   return log_bucket(root, job) + "/" + std::to_string(job.value) + ".array";
 }
 
+inline std::string log_live_use(const std::string& root, AttemptId id) {
+  return log_array(root, id.job) + "/" + std::to_string(id.index) + "." +
+         std::to_string(id.attempt) + ".use";
+}
+
 }  // namespace atl::site

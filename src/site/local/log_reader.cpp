@@ -83,6 +83,15 @@ std::vector<Piece> find_pieces(const std::string& directory, const LogAddress& a
   return pieces;
 }
 
+LogChunk read_file_part(const std::string& path, int64_t size, int64_t offset, size_t max) {
+  LogChunk chunk{.offset = offset, .size = size};
+  if (offset < size) {
+    const auto left = static_cast<size_t>(size - offset);
+    chunk.bytes = read_at(path, static_cast<uint64_t>(offset), std::min(max, left));
+  }
+  return chunk;
+}
+
 LogChunk read_pieces(const std::vector<Piece>& pieces, int64_t offset, size_t max) {
   LogChunk chunk{.offset = offset};
   for (const Piece& piece : pieces) {
@@ -106,14 +115,13 @@ Result<LogChunk> read_log(const std::string& root, const LogAddress& address, in
   struct stat info;
   const std::string path = log_file(root, address.attempt, address.stream);
   if (address.attempt.index == 0 && ::stat(path.c_str(), &info) == 0) {
-    LogChunk chunk{.offset = offset, .size = info.st_size};
-    if (offset < info.st_size) {
-      const auto left = static_cast<size_t>(info.st_size - offset);
-      chunk.bytes = read_at(path, static_cast<uint64_t>(offset), std::min(max, left));
-    }
-    return chunk;
+    return read_file_part(path, info.st_size, offset, max);
   }
-  return read_pieces(find_pieces(log_array(root, address.attempt.job), address), offset, max);
+  const std::vector<Piece> pieces = find_pieces(log_array(root, address.attempt.job), address);
+  const std::string live = log_live_use(root, address.attempt);
+  if (pieces.empty() && address.stream == kUseStream && ::stat(live.c_str(), &info) == 0)
+    return read_file_part(live, info.st_size, offset, max);
+  return read_pieces(pieces, offset, max);
 }
 
 void purge_logs(const std::string& root, JobId job) {

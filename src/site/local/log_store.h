@@ -10,7 +10,8 @@
 //   (little endian)
 // A reader looks through the indices of the job, so a running task is read like an ended one, a
 // million tasks make a few files, and a torn record at the end of an index is ignored. Stream 2
-// (`use`) holds the encoded samples.
+// (`use`) holds the encoded samples; while a task of an array runs they are in a file of its own,
+// <job>.array/<index>.<attempt>.use, so that replacing them leaves nothing behind.
 //
 // The beginning of a stream is kept up to a limit; what follows is counted, and when the task ends
 // a marker line says how much was dropped. A full disk counts as dropped too: output never changes
@@ -50,7 +51,7 @@ class LogWriter {
   // Appends the markers; returns the bytes the task wrote to each stream, kept or not.
   void finish();
   int64_t written(uint32_t stream) const { return streams_[stream].written; }
-  // Replaces the samples of the task (an array's are stored once, at its end).
+  // Replaces the samples of the task (those of an array move to its shared files at the end).
   void store_use(std::string_view bytes, bool final);
 
  private:

@@ -77,8 +77,9 @@ void LogWriter::finish() {
 }
 
 void LogWriter::store_use(std::string_view bytes, bool final) {
-  if (array_) {
-    if (final) keep(kUseStream, bytes);
+  if (array_ && final) {
+    if (keep(kUseStream, bytes) && streams_[kUseStream].fd >= 0)
+      ::unlink(log_live_use(root_, attempt_).c_str());
     return;
   }
   if (keep_in_file(kUseStream, bytes)) {
@@ -93,7 +94,10 @@ bool LogWriter::keep(uint32_t stream, std::string_view bytes) {
 bool LogWriter::keep_in_file(uint32_t stream, std::string_view bytes) {
   Stream& s = streams_[stream];
   if (s.fd < 0) {
-    s.fd = open_in(log_bucket(root_, attempt_.job), log_file(root_, attempt_, stream), kOpenFlags);
+    s.fd = array_
+               ? open_in(log_array(root_, attempt_.job), log_live_use(root_, attempt_), kOpenFlags)
+               : open_in(log_bucket(root_, attempt_.job), log_file(root_, attempt_, stream),
+                         kOpenFlags);
   }
   return s.fd >= 0 && pwrite_all(s.fd, bytes, s.kept);
 }

@@ -1,7 +1,10 @@
 // A light timeline of what one attempt used: a point each second, and when kPointsMax is reached
 // every second point is dropped and the interval doubles, so a task of any length costs the same.
+// When the interval has become longer than kLiveEvery, one more point at the end says what is used
+// now, and the next one takes its place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,16 +29,19 @@ struct Timeline {
 class Sampler {
  public:
   static constexpr size_t kPointsMax = 600;
+  static constexpr Duration kLiveEvery = seconds(2);
 
   // The next moment, since the start, at which add() is due.
-  Duration due() const { return next_; }
+  Duration due() const { return std::min(next_, live_); }
   void add(Sample sample);
   const Timeline& timeline() const { return timeline_; }
   int64_t memory_peak() const { return peak_; }
 
  private:
   Timeline timeline_{.interval = seconds(1)};
-  Duration next_ = seconds(1);
+  Duration next_ = seconds(1);  // of the grid
+  Duration live_ = seconds(1);  // of the point at the end
+  bool live_at_end_ = false;
   int64_t peak_ = 0;
 };
 

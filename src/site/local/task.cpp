@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/amount.h"
 #include "base/text.h"
 #include "base/wire.h"
 #include "site/local/environment.h"
@@ -21,7 +22,7 @@ namespace atl::site {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
-constexpr int kUseEvery = 16;  // samples between two writes of a running task's timeline
+constexpr int64_t kSampleSlack = 100'000;  // µs that a tick may come early or late
 
 int text_as_file(const std::string& text) {
   const int fd = ::memfd_create("stdin", MFD_CLOEXEC);
@@ -182,8 +183,12 @@ void Task::sample(int64_t now) {
                             ? TreeUsage{slot_.cpu_us() - cpu_before_, slot_.memory_bytes()}
                             : tree_usage();
   sampler_.add({.at = {now - started_us_}, .cpu = {use.cpu_us}, .memory_bytes = use.memory_bytes});
-  const size_t points = sampler_.timeline().points.size();
-  if (points % kUseEvery == 0) logs_.store_use(wire::encode(sampler_.timeline()), false);
+  // The first two say what it uses now; later a write every other second is soon enough.
+  const bool early = sampler_.timeline().points.size() <= 2;
+  if (early || now >= use_stored_us_ + Sampler::kLiveEvery.us - kSampleSlack) {
+    logs_.store_use(wire::encode(sampler_.timeline()), false);
+    use_stored_us_ = now;
+  }
   const bool unguarded = !slot_.limits_memory() && launch_.memory_bytes > 0;
   if (unguarded && use.memory_bytes > launch_.memory_bytes) stop({0}, core::EndCause::memory, now);
 }
@@ -257,8 +262,7 @@ void Task::settle_cause() {
         std::max(result_.usage.memory_peak_bytes, launch_.memory_bytes);
   }
   if (result_.cause == core::EndCause::memory) {
-    result_.message =
-        "used more than its " + std::to_string(launch_.memory_bytes) + " bytes of memory";
+    result_.message = "used more than its " + format_bytes(launch_.memory_bytes) + " of memory";
   }
 }
 

@@ -86,6 +86,7 @@ class Task {
   std::optional<core::EndCause> ending_;  // why we are ending it
   int64_t cpu_before_ = 0;
   Sampler sampler_;
+  int64_t use_stored_us_ = 0;
   rusage used_{};
   int status_ = 0;
   bool ended_ = false;

@@ -47,7 +47,8 @@ Result<void> choose_simulated(const core::State& table, const spec::JobSpec& spe
               "site");
 }
 
-Result<Work> prepare(std::string body, const std::string& key, const core::State& table) {
+Result<Work> prepare(std::string body, const std::string& key, const Context& context) {
+  const auto table = context.directory.table();
   auto request = spec::parse_job_request(body);
   if (!request) return tl::unexpected(request.error());
   Work work;
@@ -62,8 +63,12 @@ Result<Work> prepare(std::string body, const std::string& key, const core::State
     if (!spec) return placed(spec.error());
     auto made = spec::to_submission(*spec);
     if (!made) return placed(made.error());
-    if (auto chosen = choose_simulated(table, *spec, made->job.terms); !chosen)
+    if (auto chosen = choose_simulated(*table, *spec, made->job.terms); !chosen)
       return placed(chosen.error());
+    if (!made->job.notify.mail.empty() && !context.options.mail) {
+      return placed({ErrorCode::invalid,
+                     "this server sends no mail: its configuration has no mail_command", "notify"});
+    }
     if (!key.empty()) made->job.key = work.batch ? key + "#" + std::to_string(i) : key;
     // Neighbours in a batch often run the same thing.
     const bool same = !work.blobs.empty() && work.blobs.back().digest == made->job.payload;
@@ -112,7 +117,7 @@ void submit_jobs(const CallPtr& call) {
     return call->refuse({ErrorCode::invalid, "Idempotency-Key must be UTF-8 of at most 200 bytes",
                          "Idempotency-Key"});
   }
-  auto work = prepare(call->exchange->take_body(), key, *call->context.directory.table());
+  auto work = prepare(call->exchange->take_body(), key, call->context);
   if (!work) return call->refuse(work.error());
   const bool batch = work->batch;
   auto warnings = std::make_shared<std::vector<std::string>>(std::move(work->warnings));

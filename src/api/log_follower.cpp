@@ -47,6 +47,8 @@ JobId job_of(const core::EventBody& body) {
           return event.task.job;
         else if constexpr (std::is_same_v<Body, core::JobReopened>)
           return event.job.id;
+        else if constexpr (std::is_same_v<Body, core::NoticeSettled>)
+          return event.job;
         else if constexpr (requires { event.id; })
           return only_job(event.id);
         else

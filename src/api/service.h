@@ -56,7 +56,8 @@ struct Options {
   size_t streams_max = 512;   // event and log streams at once; beyond it 429
   std::function<Time()> now;  // wall clock, from any thread; the system's when empty
   std::function<Result<void>(const std::string& file)>
-      backup;  // POST /admin/backup; refused when empty
+      backup;        // POST /admin/backup; refused when empty
+  bool mail = true;  // whether a notice can go by mail
   std::map<std::string, std::shared_ptr<SampleSource>> samples;  // by site
   std::function<std::vector<Check>(bool thorough)> doctor;  // GET /doctor; may block for a while
   std::function<std::vector<std::string>()> listen;  // addresses served over TCP, for /version

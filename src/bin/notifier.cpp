@@ -1,5 +1,6 @@
 #include "bin/notifier.h"
 
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 
 #include <boost/json/serialize.hpp>
@@ -108,6 +109,8 @@ core::NoticeReported Notifier::deliver(const core::Notice& notice) {
         wake_.wait_for(lock, kPause * (attempt + 1), [&] { return stopping_; }))
       break;
   }
+  spdlog::warn("the notice of job {} was not delivered: {}", to_string(notice.job),
+               done.error().message);
   return {notice.id, false, done.error().message};
 }
 

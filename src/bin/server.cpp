@@ -131,6 +131,7 @@ api::Options Server::Parts::api_options() {
   api.backup = [home = options.home](const std::string& file) {
     return journal::backup(home, file);
   };
+  api.mail = !options.config.mail_command.empty();
   api.samples = sites.samples;
   api.doctor = [this](bool thorough) {
     return examine(options.home, options.config, isolation(), runtime->health(), thorough);

@@ -154,7 +154,9 @@ void decide_report(const State& state, const Report& report, Draft& draft) {
       [&](const AttemptEnded& r) { decide_end(state, r, draft); },
       [&](const AttemptUnreachable& r) { decide_unreachable(state, r, draft); },
       [&](const NoticeReported& r) {
-        if (state.notices.count(r.id)) draft.add(NoticeSettled{r.id, r.delivered, r.message});
+        const auto owed = state.notices.find(r.id);
+        if (owed != state.notices.end())
+          draft.add(NoticeSettled{r.id, r.delivered, r.message, owed->second.job});
       });
 }
 

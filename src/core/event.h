@@ -203,6 +203,7 @@ struct NoticeSettled {
   NoticeId id;
   bool delivered = false;
   std::string message;
+  JobId job;  // whose end it told of
   bool operator==(const NoticeSettled&) const = default;
 };
 
@@ -253,7 +254,7 @@ ATOLL_DESCRIBE(TaskRetried, attempt, reason, result, not_before)
 ATOLL_DESCRIBE(BackoffEnded, task)
 ATOLL_DESCRIBE(JobEnded, id, outcome, message)
 ATOLL_DESCRIBE(JobReopened, job, submitted, attempts, tally, unplaced)
-ATOLL_DESCRIBE(NoticeSettled, id, delivered, message)
+ATOLL_DESCRIBE(NoticeSettled, id, delivered, message, job)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

@@ -1,0 +1,95 @@
+"""Sites beside the local one, and what is told at the end of a job."""
+
+import http.server
+import json
+import threading
+import unittest
+
+from atoll import Atoll, wait_for
+
+CONFIG = "sites:\n  local: {cpus: 2}\n  class: {kind: simulated, nodes: 2, cpus: 32, memory: 128Gi}\n"
+
+
+class Simulated(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.atoll = Atoll(CONFIG)
+        cls.addClassCleanup(cls.atoll.destroy)
+
+    def submit(self, **spec):
+        answer = self.atoll.api("POST", "/api/v1/jobs", {"namespace": "default", "command": ["echo", "real"], **spec})
+        self.assertEqual(answer.status, 201, answer.text)
+        return self.atoll.wait_job(answer.json["id"])
+
+    def test_it_has_the_nodes_that_were_configured_and_no_others(self):
+        site = self.atoll.api("GET", "/api/v1/sites/class").json
+        self.assertEqual([node["name"] for node in site["nodes"]], ["class-1", "class-2"])
+        refused = self.atoll.cli("submit", "--site", "class", "--cpus", "33", "--", "true", check=False)
+        self.assertIn("the nearest that fits is 32 cpus", refused.stderr)
+
+    def test_real_work_does_not_run_there_unless_it_asks(self):
+        for _ in range(4):
+            self.assertEqual(self.atoll.cli("run", "--", "echo", "real").stdout, "real\n")
+        refused = self.atoll.cli("submit", "--cpus", "3", "--", "true", check=False)
+        self.assertIn("the nearest that fits is 2 cpus", refused.stderr)
+        named = self.submit(site="class")
+        self.assertEqual(named["attempts"][-1]["site"], "class")
+
+    def test_work_that_says_how_to_pretend_goes_there(self):
+        job = self.submit(simulate={"exit_code": 3})
+        self.assertEqual((job["outcome"], job["exit_code"], job["attempts"][-1]["site"]), ("failed", 3, "class"))
+        self.assertEqual(self.submit(simulate={"start_error": "no such image"})["outcome"], "failed")
+
+    def test_a_draining_site_is_the_reason_to_wait(self):
+        self.atoll.cli("site", "drain", "class")
+        self.addCleanup(self.atoll.cli, "site", "undrain", "class")
+        job = self.atoll.submit("--site", "class", "--", "true")
+        why = self.atoll.json("explain", job)
+        self.assertEqual(why["reason"], "draining")
+        self.assertIn("atoll site undrain class", why["sentence"])
+        self.atoll.cli("site", "undrain", "class")
+        self.assertEqual(self.atoll.wait_job(job)["outcome"], "succeeded")
+
+
+class WithoutSimulated(unittest.TestCase):
+    def test_pretending_needs_a_site_that_pretends_and_mail_needs_a_command(self):
+        with Atoll() as atoll:
+            spec = {"namespace": "default", "command": ["true"]}
+            refused = atoll.api("POST", "/api/v1/jobs", {**spec, "simulate": {"run_for": "1s"}})
+            self.assertEqual((refused.status, refused.json["field"]), (400, "site"))
+            refused = atoll.cli("submit", "--notify", "ada@example.org", "--", "true", check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("mail_command", refused.stderr)
+
+    def test_a_webhook_that_fails_is_an_event_of_the_job_and_in_the_log(self):
+        with Atoll() as atoll:
+            job = atoll.submit("--notify", "http://127.0.0.1:9/hook", "--", "true")
+            events = wait_for(lambda: [event for event in atoll.api("GET", f"/api/v1/events?after=0&job={job}").json["events"]
+                                       if event["type"] == "notice_settled"], "the notice to be given up", 60)
+            self.assertFalse(events[0]["data"]["delivered"])
+            self.assertIn(f"the notice of job {job} was not delivered", (atoll.home / "server.log").read_text())
+
+    def test_a_webhook_hears_of_the_end(self):
+        heard = []
+
+        class Hook(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        with Atoll() as atoll:
+            job = atoll.submit("--notify", f"http://127.0.0.1:{server.server_port}/hook", "--", "false")
+            wait_for(lambda: heard, "the webhook")
+            self.assertEqual((str(heard[0]["job"]), heard[0]["outcome"]), (job, "failed"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -80,21 +80,32 @@ void reopen_indices(const core::Job& job, const LastAttempts& last, core::JobReo
 
 Result<std::vector<JobId>> Runtime::known_keys(const Turn& turn, const core::Request& request) {
   std::vector<JobId> known;
+  bool same = true;  // as far as what they run tells
   const auto* submit = std::get_if<core::SubmitJobs>(&request.command);
   if (!submit) return known;
   for (const core::SubmitJob& job : submit->jobs) {
     if (job.key.empty()) continue;
     const auto recent = turn.keys.find({request.actor.user, job.key});
+    std::optional<JobId> first;
     if (recent != turn.keys.end()) {
-      known.push_back(recent->second);
-      continue;
+      first = recent->second;
+    } else {
+      const auto stored = history_.job_for_key(request.actor.user, job.key);
+      if (!stored) return tl::unexpected(stored.error());
+      first = *stored;
     }
-    const auto stored = history_.job_for_key(request.actor.user, job.key);
-    if (!stored) return tl::unexpected(stored.error());
-    if (*stored) known.push_back(**stored);
+    if (!first) continue;
+    known.push_back(*first);
+    same = same && payload_of(*first) == job.payload;
   }
-  if (known.empty() || known.size() == submit->jobs.size()) return known;
+  if (known.empty() || (same && known.size() == submit->jobs.size())) return known;
   return fail(ErrorCode::conflict, "the idempotency key was used for another submission", "key");
+}
+
+std::optional<Digest> Runtime::payload_of(JobId id) {
+  if (const core::Job* live = state_.job(id)) return live->payload;
+  const auto ended = history_.job(id);
+  return ended ? std::optional(ended->job.payload) : std::nullopt;
 }
 
 Result<void> Runtime::complete(core::Request& request) {

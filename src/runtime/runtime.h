@@ -158,6 +158,7 @@ class Runtime {
   Time advance_clock();
 
   // Looks up what decide may not: ended dependencies, known keys, ended jobs to requeue.
+  std::optional<Digest> payload_of(JobId id);
   [[nodiscard]] Result<std::vector<JobId>> known_keys(const Turn& turn,
                                                       const core::Request& request);
   [[nodiscard]] Result<void> complete(core::Request& request);

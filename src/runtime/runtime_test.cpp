@@ -133,6 +133,7 @@ TEST_F(RuntimeTest, ARepeatedKeyGivesTheFirstAnswerAndNoSecondJob) {
   EXPECT_EQ(driver->started.size(), 1u);
   boot();
   EXPECT_EQ(submit("k1")->jobs, first->jobs) << "and so after a restart";
+  EXPECT_EQ(submit("k1", "another command").error().code, ErrorCode::conflict);
 }
 
 TEST_F(RuntimeTest, TheSameKeyTwiceInOneTurnIsOneJob) {

@@ -168,12 +168,23 @@ std::string next_link(const http::Request& request, JobId last) {
   return link + "cursor=" + to_string(last) + ">; rel=\"next\"";
 }
 
+// Where an ended job ran, and since when. One that is damaged or gone is shown without.
+void add_last_attempt(journal::History& history, JobRow& row) {
+  if (row.array || row.state != JobState::ended) return;
+  const auto last = history.last_attempt(row.id, 0);
+  if (!last || !*last) return;
+  row.site = (*last)->placement.site;
+  row.node = (*last)->placement.node;
+  row.started = (*last)->result.usage.started;
+}
+
 void show(Listing& list) {
   auto ended = ended_part(list);
   if (!ended) return list.call->refuse(ended.error());
   std::vector<JobRow> rows = merged(std::move(list.rows), *ended, list.limit + 1);
   const bool more = rows.size() > list.limit;
   if (more) rows.resize(list.limit);
+  for (JobRow& row : rows) add_last_attempt(list.call->context.history, row);
   std::string body;
   body.reserve(rows.size() * 480 + 64);
   spec::JsonWriter json(body);

@@ -126,6 +126,9 @@ TYPED_TEST(HistoryOf, AttemptsComeInOrderAndInPages) {
   ASSERT_EQ(rest.size(), 5u);
   EXPECT_EQ(rest[0].attempt, (AttemptId{{1}, 1, 2}));
   EXPECT_EQ(rest[4].attempt, (AttemptId{{1}, 4, 2}));
+  EXPECT_EQ(must(this->history().last_attempt({1}, 4))->attempt, (AttemptId{{1}, 4, 2}));
+  EXPECT_FALSE(must(this->history().last_attempt({1}, 5)));
+  EXPECT_FALSE(must(this->history().last_attempt({2}, 0)));
 }
 
 TYPED_TEST(HistoryOf, AKeyFindsItsJob) {

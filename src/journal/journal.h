@@ -117,6 +117,9 @@ class History {
   // Newest id first, ids below `before` (zero: from the top), at most `max`.
   [[nodiscard]] virtual Result<std::vector<EndedJob>> jobs(const EndedFilter& filter, JobId before,
                                                            size_t max) = 0;
+  // The last attempt of a task that has had an end; nothing when it had none.
+  [[nodiscard]] virtual Result<std::optional<EndedAttempt>> last_attempt(JobId id,
+                                                                         uint32_t index) = 0;
   // Attempts of a job, live or ended, in order of index and attempt, after `after` (empty: from the
   // first), at most `max`.
   [[nodiscard]] virtual Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after,

@@ -143,6 +143,16 @@ Result<std::vector<EndedAttempt>> MemoryJournal::attempts(JobId id, AttemptId af
   return found;
 }
 
+Result<std::optional<EndedAttempt>> MemoryJournal::last_attempt(JobId id, uint32_t index) {
+  auto at = disk_.attempts.upper_bound({id, index, UINT32_MAX});
+  if (at == disk_.attempts.begin()) return std::nullopt;
+  --at;
+  if (at->first.job != id || at->first.index != index) return std::nullopt;
+  auto row = decode_attempt_row(at->second);
+  if (!row) return tl::unexpected(row.error());
+  return std::move(*row);
+}
+
 Result<std::optional<JobId>> MemoryJournal::job_for_key(UserId user, const std::string& key) {
   const auto found = disk_.keys.find({user, key});
   if (found == disk_.keys.end()) return std::nullopt;

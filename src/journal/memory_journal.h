@@ -24,6 +24,7 @@ class MemoryJournal : public Journal, public History {
 
   Result<EndedJob> job(JobId id) override;
   Result<std::vector<EndedJob>> jobs(const EndedFilter& filter, JobId before, size_t max) override;
+  Result<std::optional<EndedAttempt>> last_attempt(JobId id, uint32_t index) override;
   Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after, size_t max) override;
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
   Result<uint64_t> count() override { return disk_.ended.size(); }

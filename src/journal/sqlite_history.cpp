@@ -163,6 +163,19 @@ Result<std::vector<EndedAttempt>> SqliteHistory::attempts(JobId id, AttemptId af
   return found;
 }
 
+Result<std::optional<EndedAttempt>> SqliteHistory::last_attempt(JobId id, uint32_t index) {
+  auto database = borrow();
+  if (!database) return tl::unexpected(database.error());
+  Query query = (*database)->query(
+      "SELECT body FROM attempts WHERE job = ? AND idx = ? ORDER BY attempt DESC LIMIT 1");
+  const int code = query.bind(static_cast<int64_t>(id.value)).bind(index).step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return tl::unexpected((*database)->error());
+  auto attempt = decode_attempt_row(query.bytes(0));
+  if (!attempt) return tl::unexpected(attempt.error());
+  return std::move(*attempt);
+}
+
 Result<std::optional<JobId>> SqliteHistory::job_for_key(UserId user, const std::string& key) {
   auto database = borrow();
   if (!database) return tl::unexpected(database.error());

@@ -34,6 +34,9 @@ class Simulated(unittest.TestCase):
         self.assertIn("the nearest that fits is 2 cpus", refused.stderr)
         named = self.submit(site="class")
         self.assertEqual(named["attempts"][-1]["site"], "class")
+        listed = self.atoll.api("GET", "/api/v1/jobs?state=ended&limit=1").json["jobs"][0]
+        self.assertEqual((listed["id"], listed["site"], listed["node"]), (named["id"], "class", "class-1"))
+        self.assertIsNotNone(listed["started"])
 
     def test_work_that_says_how_to_pretend_goes_there(self):
         job = self.submit(simulate={"exit_code": 3})

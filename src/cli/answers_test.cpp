@@ -183,6 +183,20 @@ TEST(Show, AnArrayNamesItsIndicesCountsAndFailedTasks) {
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 22);
 }
 
+TEST(Show, TheRangeOfAnArrayIsReadFromAllItsPages) {
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}",
+            R"({"id":"2","state":"ended","array":true,"tasks":{"total":3,"succeeded":3}})");
+  server.on("GET", "/api/v1/jobs/{id}/tasks", [](const http::Request& request) {
+    return json(request.query_param("cursor") == "4"
+                    ? R"({"waiting":"","tasks":[{"index":5},{"index":9}],"next":null})"
+                    : R"({"waiting":"","tasks":[{"index":4}],"next":"4"})");
+  });
+  server.start();
+  const std::string out = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(out, "4-5,9\n")) << out;
+}
+
 constexpr const char* kAttempts =
     R"({"attempts":[{"id":"2[1].1","attempt":1,"outcome":"failed","wall_seconds":2,"cpu_seconds":1,"memory_peak_bytes":1048576},)"
     R"({"id":"2[1].2","attempt":2,"outcome":"succeeded","wall_seconds":3,"cpu_seconds":1,"memory_peak_bytes":2097152}],"next":null})";

@@ -39,7 +39,7 @@ Color type_color(const std::string& type) {
 // server is asked about the others, a bounded number of times.
 class Arrays {
  public:
-  explicit Arrays(const Target& target) : target_(target) {}
+  explicit Arrays(const Target& target) : api_(Api::open(target)) {}
 
   void learn(const Json& event) {
     if (event.text("type") == "job_submitted")
@@ -47,10 +47,9 @@ class Arrays {
   }
   bool is_array(const std::string& job) {
     const auto [at, fresh] = known_.try_emplace(job, true);
-    if (!fresh || asked_ == kAskedMax) return at->second;
+    if (!fresh || !api_ || asked_ == kAskedMax) return at->second;
     ++asked_;
-    auto api = Api::open(target_);
-    const auto found = api ? api->get(job_path(job)) : Result<Json>(tl::unexpected(api.error()));
+    const auto found = api_->get(job_path(job));
     if (found) at->second = (*found)["array"].truth();
     return at->second;
   }
@@ -58,7 +57,7 @@ class Arrays {
  private:
   static constexpr int kAskedMax = 100;  // a request each, so that a long list stays quick
 
-  const Target target_;
+  Result<Api> api_;  // its own, since a stream of events keeps the other one busy
   std::map<std::string, bool> known_;
   int asked_ = 0;
 };

@@ -124,6 +124,7 @@ View attempt_view() {
 constexpr std::size_t kTaskPage = 1000;    // what the server gives at once
 constexpr std::size_t kTaskPagesMax = 50;  // looked through for failed ones: well under a second
 constexpr std::size_t kFailedShown = 20;
+constexpr std::int64_t kRangeMax = 20'000;  // tasks looked through for the range alone
 
 struct ArrayView {
   std::string indices;       // "1-1000", when it can be told
@@ -140,30 +141,35 @@ std::int64_t failures_of(const Json& job) {
   return tasks["failed"].integer() + tasks["timed_out"].integer() + tasks["lost"].integer();
 }
 
-// The indices that have started and those that wait are all of them, unless some were cancelled
-// before or the array is longer than a page.
-std::string indices_of(const Json& page, std::int64_t total) {
-  auto all = parse_intervals(page.text("waiting"), UINT32_MAX).value_or(IntervalSet());
+// Adds the indices that a page tells of: those that have started and those that wait.
+void add_indices(IntervalSet& all, const Json& page) {
+  const auto waiting = parse_intervals(page.text("waiting"), UINT32_MAX);
+  for (const Interval range : waiting.value_or(IntervalSet()).ranges()) all.add(range);
   for (const Json& task : page["tasks"].items())
     all.add(static_cast<std::uint32_t>(task["index"].integer()));
-  return static_cast<std::int64_t>(all.size()) == total ? format_intervals(all) : "";
 }
 
+// Pages until there are enough failed ones and, for an array that is not too long, all indices.
 Result<ArrayView> look_at_array(Api& api, const Json& job) {
   ArrayView view;
+  IntervalSet all;
+  const std::int64_t total = job["tasks"]["total"].integer();
   const auto wanted = std::min<std::int64_t>(failures_of(job), kFailedShown);
-  std::string path = job_path(job.text("id")) + "/tasks?limit=" + std::to_string(kTaskPage);
-  const std::string first = path;
+  const std::string first = job_path(job.text("id")) + "/tasks?limit=" + std::to_string(kTaskPage);
+  std::string path = first;
   for (std::size_t pages = 0; pages < kTaskPagesMax; ++pages) {
     const auto page = api.get(path);
     if (!page) return tl::unexpected(page.error());
-    if (pages == 0) view.indices = indices_of(*page, job["tasks"]["total"].integer());
+    add_indices(all, *page);
     for (const Json& task : (*page)["tasks"].items()) {
       if (went_wrong(task) && std::ssize(view.failed) < wanted) view.failed.push_back(task);
     }
-    if (!page->has("next") || std::ssize(view.failed) >= wanted) break;
+    const bool whole = total > kRangeMax || static_cast<std::int64_t>(all.size()) >= total;
+    if (!page->has("next") || (whole && std::ssize(view.failed) >= wanted)) break;
     path = first + "&cursor=" + encode(page->text("next"));
   }
+  // Tasks that were cancelled before they started are in no page: then the range is not known.
+  if (static_cast<std::int64_t>(all.size()) == total) view.indices = format_intervals(all);
   return view;
 }
 

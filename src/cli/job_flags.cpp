@@ -232,6 +232,7 @@ void add_job_flags(CLI::App* verb, JobFlags& flags) {
   verb->get_option("--env")->description(
       "Environment variable; without =V, its value here. Repeatable");
   verb->get_option("--retries")->description("How often it may fail and be tried again (0)");
+  verb->get_option("--retry-on-timeout")->description("Retry also when it ran out of time");
   verb->get_option("--after")->description(
       "Only after that job succeeded; after_end:ID ended, after_failure:ID failed");
 }

@@ -81,6 +81,11 @@ class Directives(unittest.TestCase):
         job = self.atoll.submit("--site", "class", "--simulate", "run_for=10ms,exit_code=4", "--", "train")
         ended = self.atoll.wait_job(job)
         self.assertEqual((ended["outcome"], ended["exit_code"]), ("failed", 4))
+        anywhere = self.atoll.wait_job(self.atoll.submit("--simulate", "exit_code=5", "--", "no-such-program"))
+        self.assertEqual((anywhere["outcome"], anywhere["exit_code"]), ("failed", 5))
+        broken = self.atoll.wait_job(self.atoll.submit("--simulate", "start_error=no image, sorry", "--", "train"))
+        self.assertEqual(broken["outcome"], "failed")
+        self.assertIn("no image, sorry", self.atoll.cli("show", broken["id"]).stdout)
 
     def test_a_sandbox_ends_like_a_shell(self):
         for level in ("none", "sandbox"):

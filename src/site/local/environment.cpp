@@ -133,7 +133,7 @@ std::string interpreter_of(std::string_view text) {
 
 std::string first_bytes(const std::string& path) {
   char bytes[256];
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   const ssize_t n = fd < 0 ? -1 : ::read(fd, bytes, sizeof bytes);
   if (fd >= 0) ::close(fd);
   return n > 0 ? std::string(bytes, static_cast<size_t>(n)) : std::string();

@@ -93,7 +93,7 @@ void fill(const PagePtr& page) {
   });
 }
 
-void begin_stream(const CallPtr& call, const EventFilter& filter, std::optional<uint64_t> after) {
+void begin_events(const CallPtr& call, const EventFilter& filter, std::optional<uint64_t> after) {
   // On the runtime's thread, so that "from now on" has a number.
   call->context.runtime.read([call, filter, after](const core::State&) {
     const uint64_t from = after.value_or(call->context.runtime.health().sequence);
@@ -118,7 +118,7 @@ void show_events(const CallPtr& call) {
     after = static_cast<uint64_t>(*sequence);
   }
   if (request.headers.get("Accept").find("text/event-stream") != std::string_view::npos)
-    return begin_stream(call, *filter, after);
+    return begin_events(call, *filter, after);
   auto page = std::make_shared<Page>();
   page->call = call;
   page->filter = std::move(*filter);

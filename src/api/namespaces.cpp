@@ -55,7 +55,8 @@ std::string name_in_path(const CallPtr& call) {
 }
 
 // Shows the namespace as it is once the command is durable.
-void then_show(const CallPtr& call, core::Command what, const std::string& name, int status) {
+void then_show_namespace(const CallPtr& call, core::Command what, const std::string& name,
+                         int status) {
   command(call, std::move(what), {}, [call, name, status](const runtime::Accepted&) {
     view(
         call,
@@ -119,7 +120,8 @@ void show_namespace(const CallPtr& call) {
 void create_namespace(const CallPtr& call) {
   const auto wish = body_of<NamespaceWish>(call);
   if (!wish) return;
-  then_show(call, core::CreateNamespace{*wish->name, wish->admin.value_or("")}, *wish->name, 201);
+  then_show_namespace(call, core::CreateNamespace{*wish->name, wish->admin.value_or("")},
+                      *wish->name, 201);
 }
 
 void delete_namespace(const CallPtr& call) {
@@ -130,7 +132,8 @@ void delete_namespace(const CallPtr& call) {
 void set_quota(const CallPtr& call) {
   const auto wish = body_of<QuotaWish>(call);
   if (!wish) return;
-  then_show(call, core::SetQuota{name_in_path(call), to_quota(*wish)}, name_in_path(call), 200);
+  then_show_namespace(call, core::SetQuota{name_in_path(call), to_quota(*wish)}, name_in_path(call),
+                      200);
 }
 
 void set_member(const CallPtr& call) {
@@ -140,7 +143,7 @@ void set_member(const CallPtr& call) {
                        core::Role::member};
   if (!enum_from_name(*wish->role, what.role))
     return call->refuse({ErrorCode::invalid, "role is not known", "role"});
-  then_show(call, what, what.ns, 200);
+  then_show_namespace(call, what, what.ns, 200);
 }
 
 void remove_member(const CallPtr& call) {

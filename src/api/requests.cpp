@@ -36,7 +36,7 @@ constexpr std::array kCancel{
          .sentence = "Between SIGTERM and SIGKILL; the job's own when left out.",
          .example = "\"10s\""}),
 };
-constexpr std::array kExec{
+constexpr std::array kExecWish{
     field<&ExecWish::command>({.name = "command",
                                .sentence = "The program and its arguments.",
                                .example = "[\"nvidia-smi\"]",
@@ -52,7 +52,7 @@ constexpr std::array kExec{
                                .example = "\"30s\"",
                                .fallback = "\"1m\""}),
 };
-constexpr std::array kNamespace{
+constexpr std::array kNamespaceWish{
     field<&NamespaceWish::name>({.name = "name",
                                  .sentence = "Its name: a-z 0-9 . _ -",
                                  .example = "\"vision\"",
@@ -91,7 +91,7 @@ constexpr std::array kMember{
                               .choices = kRoles,
                               .required = true}),
 };
-constexpr std::array kUser{
+constexpr std::array kUserWish{
     field<&UserWish::name>({.name = "name",
                             .sentence = "Its name: a-z 0-9 . _ -",
                             .example = "\"ada\"",
@@ -120,7 +120,7 @@ constexpr std::array kUserChange{
                              .low = 0,
                              .high = kUidMax}),
 };
-constexpr std::array kToken{
+constexpr std::array kTokenWish{
     field<&TokenWish::user>({.name = "user",
                              .sentence = "Whose token it is; your own when left out.",
                              .example = "\"ada\"",
@@ -161,12 +161,13 @@ const Shape& shape_of<CancelWish>() {
 }
 template <>
 const Shape& shape_of<ExecWish>() {
-  static constexpr Shape shape{"Exec", "A command to run in the place of a running task.", kExec};
+  static constexpr Shape shape{"Exec", "A command to run in the place of a running task.",
+                               kExecWish};
   return shape;
 }
 template <>
 const Shape& shape_of<NamespaceWish>() {
-  static constexpr Shape shape{"NewNamespace", "A namespace to make.", kNamespace};
+  static constexpr Shape shape{"NewNamespace", "A namespace to make.", kNamespaceWish};
   return shape;
 }
 template <>
@@ -182,7 +183,7 @@ const Shape& shape_of<MemberWish>() {
 }
 template <>
 const Shape& shape_of<UserWish>() {
-  static constexpr Shape shape{"NewUser", "A user to make.", kUser};
+  static constexpr Shape shape{"NewUser", "A user to make.", kUserWish};
   return shape;
 }
 template <>
@@ -192,7 +193,7 @@ const Shape& shape_of<UserChange>() {
 }
 template <>
 const Shape& shape_of<TokenWish>() {
-  static constexpr Shape shape{"NewToken", "A token to make.", kToken};
+  static constexpr Shape shape{"NewToken", "A token to make.", kTokenWish};
   return shape;
 }
 template <>

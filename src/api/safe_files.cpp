@@ -61,12 +61,12 @@ Result<OwnedFd> parent_of(const std::string& root, const std::string& path,
   return at;
 }
 
-struct Listing {
+struct Walked {
   std::vector<FileEntry> entries;
   bool truncated = false;
 };
 
-void walk(OwnedFd directory, const std::string& prefix, int depth, Listing& listing) {
+void walk(OwnedFd directory, const std::string& prefix, int depth, Walked& listing) {
   const int copy = dup(directory.get());
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
   if (!stream) return;
@@ -114,7 +114,7 @@ Result<std::vector<FileEntry>> list_below(const std::string& root, bool& truncat
   OwnedFd directory(open(root.c_str(), kDirectory));
   if (directory.get() < 0 && errno == ENOENT) return std::vector<FileEntry>{};
   if (directory.get() < 0) return failed(root, errno);
-  Listing listing;
+  Walked listing;
   walk(std::move(directory), "", 0, listing);
   truncated = listing.truncated;
   std::sort(listing.entries.begin(), listing.entries.end(),

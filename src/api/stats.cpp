@@ -6,7 +6,7 @@
 namespace atl::api {
 namespace {
 
-constexpr size_t kScanPerSlice = 5'000;
+constexpr size_t kCountedPerSlice = 5'000;
 
 struct RunningTask {
   TaskId id;
@@ -53,7 +53,7 @@ void count(const CensusPtr& census, JobId after) {
   census->call->context.runtime.read([census, after](const core::State& state) {
     auto it = state.jobs.upper_bound(after);
     for (size_t looked = 0; it != state.jobs.end(); ++it) {
-      if (looked++ == kScanPerSlice) return count(census, std::prev(it)->first);
+      if (looked++ == kCountedPerSlice) return count(census, std::prev(it)->first);
       count_job(*census, state, it->second);
     }
     run_on(census->call->context.quick, census->call, [census] { census->then(*census); });

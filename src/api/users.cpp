@@ -36,7 +36,7 @@ bool is_admin(const core::State& table, const core::Actor& actor) {
   return core::require_platform_admin(table, actor).has_value();
 }
 
-void then_show(const CallPtr& call, core::Command what, const std::string& name, int status) {
+void then_show_user(const CallPtr& call, core::Command what, const std::string& name, int status) {
   command(call, std::move(what), {}, [call, name, status](const runtime::Accepted&) {
     // The directory was refreshed with this very commit, before the answer.
     const auto table = call->context.directory.table();
@@ -89,7 +89,7 @@ void create_user(const CallPtr& call) {
   if (!wish) return;
   core::CreateUser what{*wish->name, wish->platform_admin.value_or(false), {}};
   if (wish->uid) what.uid = static_cast<uint32_t>(*wish->uid);
-  then_show(call, what, what.name, 201);
+  then_show_user(call, what, what.name, 201);
 }
 
 void change_user(const CallPtr& call) {
@@ -98,7 +98,7 @@ void change_user(const CallPtr& call) {
   core::ChangeUser what{
       std::string(call->request().param("user")), wish->disabled, wish->platform_admin, {}};
   if (wish->uid) what.uid = static_cast<uint32_t>(*wish->uid);
-  then_show(call, what, what.name, 200);
+  then_show_user(call, what, what.name, 200);
 }
 
 void list_tokens(const CallPtr& call) {

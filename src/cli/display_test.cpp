@@ -50,7 +50,7 @@ TEST(Paint, IsPlainTextWithoutColor) {
   EXPECT_EQ(paint("", Color::good, true), "");
 }
 
-Environment with(std::map<std::string, const char*> variables) {
+Environment environment_with(std::map<std::string, const char*> variables) {
   return [variables](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second;
@@ -58,15 +58,17 @@ Environment with(std::map<std::string, const char*> variables) {
 }
 
 TEST(WantsColor, FollowsTheConventionsInOrder) {
-  EXPECT_TRUE(wants_color(ColorChoice::automatic, true, with({})));
-  EXPECT_FALSE(wants_color(ColorChoice::automatic, false, with({})));
-  EXPECT_FALSE(wants_color(ColorChoice::automatic, true, with({{"NO_COLOR", "1"}})));
-  EXPECT_TRUE(wants_color(ColorChoice::automatic, true, with({{"NO_COLOR", ""}})));
-  EXPECT_FALSE(wants_color(ColorChoice::automatic, true, with({{"TERM", "dumb"}})));
-  EXPECT_TRUE(wants_color(ColorChoice::automatic, false, with({{"CLICOLOR_FORCE", "1"}})));
-  EXPECT_FALSE(wants_color(ColorChoice::automatic, false, with({{"CLICOLOR_FORCE", "0"}})));
-  EXPECT_TRUE(wants_color(ColorChoice::always, false, with({{"NO_COLOR", "1"}})));
-  EXPECT_FALSE(wants_color(ColorChoice::never, true, with({{"CLICOLOR_FORCE", "1"}})));
+  EXPECT_TRUE(wants_color(ColorChoice::automatic, true, environment_with({})));
+  EXPECT_FALSE(wants_color(ColorChoice::automatic, false, environment_with({})));
+  EXPECT_FALSE(wants_color(ColorChoice::automatic, true, environment_with({{"NO_COLOR", "1"}})));
+  EXPECT_TRUE(wants_color(ColorChoice::automatic, true, environment_with({{"NO_COLOR", ""}})));
+  EXPECT_FALSE(wants_color(ColorChoice::automatic, true, environment_with({{"TERM", "dumb"}})));
+  EXPECT_TRUE(
+      wants_color(ColorChoice::automatic, false, environment_with({{"CLICOLOR_FORCE", "1"}})));
+  EXPECT_FALSE(
+      wants_color(ColorChoice::automatic, false, environment_with({{"CLICOLOR_FORCE", "0"}})));
+  EXPECT_TRUE(wants_color(ColorChoice::always, false, environment_with({{"NO_COLOR", "1"}})));
+  EXPECT_FALSE(wants_color(ColorChoice::never, true, environment_with({{"CLICOLOR_FORCE", "1"}})));
 }
 
 TEST(FitPage, EndsEachLineAndNeverScrolls) {

@@ -9,16 +9,16 @@
 
 namespace atl::cli {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 Result<std::optional<Json>> wait_for_end(Api& api, const std::string& id, const Deadline& deadline,
                                          const std::function<bool(const Json&)>& look,
                                          const Pace& pace) {
   auto pause = pace.first;
-  auto last_seen = Clock::now();
+  auto last_seen = Steady::now();
   while (true) {
     const auto job = api.get(job_path(id));
-    const auto now = Clock::now();
+    const auto now = Steady::now();
     if (job) {
       last_seen = now;
       if (job->text("state") == "ended") return std::optional<Json>(*job);
@@ -35,7 +35,7 @@ Result<std::optional<Json>> wait_for_end(Api& api, const std::string& id, const 
   }
 }
 
-std::string ArrayProgress::line(const Json& job, Clock::time_point now) {
+std::string ArrayProgress::line(const Json& job, Steady::time_point now) {
   const Json tasks = job["tasks"];
   const std::int64_t total = tasks["total"].integer();
   const std::int64_t waiting = tasks["waiting"].integer();
@@ -65,7 +65,7 @@ std::string ArrayProgress::line(const Json& job, Clock::time_point now) {
 
 std::string status_of(const Json& job, ArrayProgress& progress) {
   const std::string id = job.text("id");
-  if (job["tasks"].is_object()) return id + ": " + progress.line(job, Clock::now());
+  if (job["tasks"].is_object()) return id + ": " + progress.line(job, Steady::now());
   if (job.text("state") != "waiting") return {};
   const std::string sentence = job.text("sentence");
   return id + ": " + (sentence.empty() ? "waiting: " + job.text("reason") : sentence);

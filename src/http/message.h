@@ -89,4 +89,7 @@ std::string_view reason_phrase(int status);
 // The answer of this room itself to what never reaches a handler: problem+json with a detail.
 Response problem(int status, std::string_view detail, std::string_view request_id = {});
 
+// What no header and no path may hold.
+inline bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 }  // namespace atl::http

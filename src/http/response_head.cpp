@@ -13,9 +13,7 @@ void append_number(std::string& out, std::size_t number) {
   out.append(digits, end);
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-void append_field(std::string& out, std::string_view name, std::string_view value) {
+void append_header(std::string& out, std::string_view name, std::string_view value) {
   out += name;
   out += ": ";
   if (std::ranges::none_of(value, is_control)) {
@@ -51,9 +49,9 @@ void append_status_line(std::string& out, int status) {
 void append_head(std::string& out, int status, std::string_view content_type,
                  const Headers& headers, const HeadOptions& options) {
   append_status_line(out, status);
-  append_field(out, "Date", options.date);
-  append_field(out, "X-Request-Id", options.request_id);
-  if (!content_type.empty()) append_field(out, "Content-Type", content_type);
+  append_header(out, "Date", options.date);
+  append_header(out, "X-Request-Id", options.request_id);
+  if (!content_type.empty()) append_header(out, "Content-Type", content_type);
   if (options.content_length) {
     out += "Content-Length: ";
     append_number(out, *options.content_length);
@@ -63,7 +61,7 @@ void append_head(std::string& out, int status, std::string_view content_type,
   if (options.connection == Connection::close) out += "Connection: close\r\n";
   if (options.connection == Connection::keep_http_1_0) out += "Connection: keep-alive\r\n";
   for (const Header& header : headers) {
-    if (!is_ours(header.name)) append_field(out, header.name, header.value);
+    if (!is_ours(header.name)) append_header(out, header.name, header.value);
   }
   out += "\r\n";
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "http/limits.h"
+#include "http/message.h"
 
 namespace atl::http {
 namespace {
@@ -14,8 +15,6 @@ int hex_value(char c) {
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // Length of the sequence a lead byte opens, with the smallest code point it may carry; 0 for none.
 std::size_t utf8_length(unsigned char lead, std::uint32_t& smallest) {

@@ -9,7 +9,7 @@
 namespace atl::spec {
 namespace {
 
-tl::unexpected<Error> refuse(const char* field, std::string message) {
+tl::unexpected<Error> refuse_job(const char* field, std::string message) {
   return fail(ErrorCode::invalid, std::string(field) + " " + std::move(message), field);
 }
 
@@ -25,12 +25,13 @@ Result<std::vector<core::DeviceRequest>> device_requests(
   for (const DeviceSpec& device : asked) {
     const int64_t count = device.count.value_or(1);
     if (!device.kind || count < 1 || count > core::kDeviceCountMax)
-      return refuse("devices", "needs a kind and a count of at least 1 for each");
+      return refuse_job("devices", "needs a kind and a count of at least 1 for each");
     auto [at, fresh] = counts.emplace(std::pair(*device.kind, device.model.value_or("")),
                                       static_cast<uint32_t>(count));
     if (!fresh)
-      return refuse("devices", "names " + quote(*device.kind + ":" + device.model.value_or("")) +
-                                   " twice; add the counts");
+      return refuse_job("devices", "names " +
+                                       quote(*device.kind + ":" + device.model.value_or("")) +
+                                       " twice; add the counts");
   }
   std::vector<core::DeviceRequest> requests;
   for (const auto& [key, count] : counts) requests.push_back({key.first, key.second, count});
@@ -42,7 +43,7 @@ Result<void> set_array(const std::string& text, core::SubmitJob& job) {
   if (const size_t percent = ranges.find('%'); percent != std::string_view::npos) {
     const auto limit = parse_int(ranges.substr(percent + 1));
     if (!limit || *limit < 1 || *limit > INT32_MAX)
-      return refuse("array", "is " + quote(text) + "; after % comes how many may run at once");
+      return refuse_job("array", "is " + quote(text) + "; after % comes how many may run at once");
     job.terms.parallel_max = static_cast<uint32_t>(*limit);
     ranges = ranges.substr(0, percent);
   }
@@ -76,12 +77,12 @@ Result<core::RetryPolicy> retry_policy(const RetriesSpec& retries) {
   policy.on_timeout = retries.on_timeout.value_or(false);
   for (const int64_t code : retries.exit_codes.value_or(std::vector<int64_t>{})) {
     if (code < 1 || code > 255)
-      return refuse("retries.exit_codes",
-                    "has " + std::to_string(code) + "; an exit code is 1 to 255");
+      return refuse_job("retries.exit_codes",
+                        "has " + std::to_string(code) + "; an exit code is 1 to 255");
     policy.exit_codes.push_back(static_cast<int32_t>(code));
   }
   if (!retries.max && retries != RetriesSpec{})
-    return refuse("retries.max", "is missing: say how often it is retried, such as 3");
+    return refuse_job("retries.max", "is missing: say how often it is retried, such as 3");
   return policy;
 }
 
@@ -96,26 +97,27 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 Result<void> check_path(const char* field, std::string_view path) {
   if (std::any_of(path.begin(), path.end(), is_control))
-    return refuse(field, "is " + quote(path) + "; a path has no control characters");
+    return refuse_job(field, "is " + quote(path) + "; a path has no control characters");
   return {};
 }
 
 Result<void> check_program(const JobSpec& spec) {
   if (spec.command && spec.script)
-    return refuse("script", "and command exclude each other: write one of them");
+    return refuse_job("script", "and command exclude each other: write one of them");
   if (!spec.command && !spec.script && !spec.simulate)
-    return refuse("command", "is missing: write a command (a list of texts) or a script");
+    return refuse_job("command", "is missing: write a command (a list of texts) or a script");
   if (spec.command && (spec.command->empty() || spec.command->front().empty()))
-    return refuse("command", "must begin with a program");
-  if (spec.args && !spec.script) return refuse("args", "belong to a script; add them to command");
+    return refuse_job("command", "must begin with a program");
+  if (spec.args && !spec.script)
+    return refuse_job("args", "belong to a script; add them to command");
   for (const auto* list : {&spec.command, &spec.args}) {
     for (const std::string& item : list->value_or(std::vector<std::string>{})) {
       if (item.size() > static_cast<size_t>(kTextBytesMax))
-        return refuse("command", "has an argument over 128 KiB; put it into a file or stdin");
+        return refuse_job("command", "has an argument over 128 KiB; put it into a file or stdin");
     }
   }
   if (spec.stdin_text && spec.stdin_file)
-    return refuse("stdin", "and stdin_file exclude each other");
+    return refuse_job("stdin", "and stdin_file exclude each other");
   return {};
 }
 
@@ -137,11 +139,11 @@ Result<core::Payload> payload_of(const JobSpec& spec) {
   }
   payload.directory = spec.directory.value_or("");
   if (!payload.directory.empty() && payload.directory.front() != '/')
-    return refuse("directory", "is " + quote(payload.directory) + "; it must begin with /");
+    return refuse_job("directory", "is " + quote(payload.directory) + "; it must begin with /");
   payload.stdin_text = spec.stdin_text.value_or("");
   payload.stdin_file = spec.stdin_file.value_or("");
   if (spec.isolation && !enum_from_name(*spec.isolation, payload.isolation))
-    return refuse("isolation", "is not known");
+    return refuse_job("isolation", "is not known");
   payload.network = spec.network.value_or(true);
   payload.writable = spec.writable.value_or(payload.writable);
   payload.processes_max = static_cast<uint32_t>(spec.processes.value_or(0));
@@ -169,11 +171,11 @@ Result<void> check_notify(const core::Notify& notify) {
   const bool url = hook.starts_with("http://") || hook.starts_with("https://");
   const auto control = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; };
   if (!hook.empty() && (!url || std::any_of(hook.begin(), hook.end(), control)))
-    return refuse("notify.webhook", "must be an http or https URL");
+    return refuse_job("notify.webhook", "must be an http or https URL");
   const std::string& mail = notify.mail;
   const bool odd = mail.starts_with('-') || mail.find('@') == std::string::npos ||
                    std::any_of(mail.begin(), mail.end(), control);
-  if (!mail.empty() && odd) return refuse("notify.mail", "must be a mail address");
+  if (!mail.empty() && odd) return refuse_job("notify.mail", "must be a mail address");
   return {};
 }
 
@@ -190,9 +192,9 @@ Result<void> check_variable_name(std::string_view name) {
   const bool odd = std::any_of(name.begin(), name.end(),
                                [](char c) { return is_control(c) || c == ' ' || c == '='; });
   if (!name.empty() && !digit && !odd) return {};
-  return refuse("env", "has " + quote(name) +
-                           ", which is no name for a variable: write letters, digits and _, "
-                           "a digit not first");
+  return refuse_job("env", "has " + quote(name) +
+                               ", which is no name for a variable: write letters, digits and _, "
+                               "a digit not first");
 }
 
 Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {

@@ -61,7 +61,7 @@ bool enter_all(const std::string& pid) {
   return privileged || enter_user(user);
 }
 
-bool become(char** argv) {
+bool take_account(char** argv) {
   if (::geteuid() != 0) return true;
   std::vector<gid_t> groups;
   for (const std::string_view group : split(argv[6], ',')) {
@@ -99,7 +99,7 @@ int join_sandbox(int argc, char** argv) {
   if (pid < 0) return complain("fork");
   if (pid == 0) {
     if (::chdir(argv[5]) != 0) ::_exit(complain(argv[5]));
-    if (privileged && !become(argv)) ::_exit(complain("its account"));
+    if (privileged && !take_account(argv)) ::_exit(complain("its account"));
     ::execvp(argv[kFixedArguments], argv + kFixedArguments);
     std::fprintf(stderr, "atoll: %s: %s\n", argv[kFixedArguments],
                  errno == ENOENT ? "command not found" : std::strerror(errno));

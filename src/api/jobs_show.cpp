@@ -40,18 +40,18 @@ void write_spec(spec::JsonWriter& json, const CallPtr& call, const core::State& 
   json.key("spec").raw(spec::to_json(spec));
 }
 
-// The last exit code of a job that is no array, which is what `atoll run` returns.
+// The exit code of an ended job that is no array, which is what `atoll run` returns.
 void write_attempts(spec::JsonWriter& json, const core::State& table, const FoundJob& found,
                     const std::vector<journal::EndedAttempt>& attempts) {
-  const bool one = !found.job.array && !attempts.empty();
-  const core::AttemptResult* last = one ? &attempts.back().result : nullptr;
+  const bool any = !found.job.array && !attempts.empty();
+  const core::AttemptResult* last = any && !found.live ? &attempts.back().result : nullptr;
   const bool exited = last && (last->cause == core::EndCause::exited || last->exit_code != 0);
   json.key("exit_code");
   exited ? json.number(int64_t{last->exit_code}) : json.null();
   json.key("signal");
   last && last->signal ? json.number(int64_t{last->signal}) : json.null();
   json.member("attempt", found.task ? found.task->attempt
-                         : one      ? attempts.back().attempt.attempt
+                         : any      ? attempts.back().attempt.attempt
                                     : 0u);
   json.key("attempts").begin_array();
   if (!found.job.array) {

@@ -66,7 +66,7 @@ void write_attempt(spec::JsonWriter& json, const core::State& table,
   json.member("retried", attempt.retried);
   write_place(json, table, &attempt.placement);
   write_result(json, &result);
-  json.member("checkpointed", result.checkpointed).member("placed", attempt.placed);
+  json.member("checkpointed", core::asks_to_resume(result)).member("placed", attempt.placed);
   json.member("started", result.usage.started).member("ended", result.usage.ended);
   const Duration wall =
       result.usage.started ? result.usage.ended - result.usage.started : Duration{};

@@ -60,7 +60,7 @@ constexpr std::array kEventList{
            event_shape),
     always(Kind::integer, "after", "Where to go on."),
     always(Kind::boolean, "reset",
-           "Whether the position asked for is too old, so that events are missing."),
+           "Whether the position asked for is so old that only what people asked for is left."),
     always(Kind::boolean, "more", "Whether there is more now.")};
 
 constexpr std::array kUse{always(Kind::number, "cpus", "Cores."),

@@ -94,6 +94,7 @@ View attempt_view() {
   return {.columns = {{{.title = "ATTEMPT"}, cell_text("id")},
                       {{.title = "OUTCOME"},
                        [](const Json& attempt) {
+                         if (attempt["checkpointed"].truth()) return Cell{"checkpointed"};
                          const std::string word = attempt.text("outcome");
                          return Cell{word, state_color(word)};
                        }},

@@ -51,9 +51,7 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
               const AttemptResult& result) {
   const auto* stop = std::get_if<TaskStop>(&state);
   if (stop && stop->reason == StopReason::cancelled) return {{}, Outcome::cancelled, {}};
-  const bool checkpointed = result.checkpointed || (result.cause == EndCause::exited &&
-                                                    result.exit_code == kCheckpointExit);
-  if (checkpointed && tries.attempts < kAttemptsMax) {
+  if (asks_to_resume(result) && tries.attempts < kAttemptsMax) {
     // One that makes no headway must not spin.
     const bool hasty = result.usage.ended - result.usage.started < kCheckpointSpan;
     return {RetryReason::checkpointed, Outcome::failed, hasty ? kCheckpointPause : Duration{}};

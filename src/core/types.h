@@ -178,6 +178,11 @@ struct AttemptResult {
 
 inline constexpr int32_t kCheckpointExit = 85;  // ERESTART, as HTCondor uses it: "resume me"
 
+inline bool asks_to_resume(const AttemptResult& result) {
+  return result.checkpointed ||
+         (result.cause == EndCause::exited && result.exit_code == kCheckpointExit);
+}
+
 ATOLL_DESCRIBE(DeviceRequest, kind, model, count)
 ATOLL_DESCRIBE(Resources, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(RetryPolicy, max, backoff, backoff_max, exit_codes, on_timeout)

@@ -96,7 +96,9 @@ Result<std::vector<JobId>> Runtime::known_keys(const Turn& turn, const core::Req
     }
     if (!first) continue;
     known.push_back(*first);
-    same = same && payload_of(*first) == job.payload;
+    // One that ends in this very turn is neither live nor in history yet.
+    const std::optional<Digest> ran = payload_of(*first);
+    same = same && (!ran || *ran == job.payload);
   }
   if (known.empty() || (same && known.size() == submit->jobs.size())) return known;
   return fail(ErrorCode::conflict, "the idempotency key was used for another submission", "key");

@@ -136,6 +136,19 @@ TEST_F(RuntimeTest, ARepeatedKeyGivesTheFirstAnswerAndNoSecondJob) {
   EXPECT_EQ(submit("k1", "another command").error().code, ErrorCode::conflict);
 }
 
+TEST_F(RuntimeTest, AKeyIsKnownInTheTurnInWhichItsJobEnds) {
+  core::SubmitJob job = plain_job();
+  job.key = "k1";
+  const auto first = ask(core::SubmitJobs{{job}});
+  ASSERT_TRUE(first);
+  std::optional<Result<Accepted>> again;
+  driver->report(core::AttemptEnded{{first->jobs.at(0), 0, 1}, {}});
+  post(core::SubmitJobs{{job}}, again);
+  drain();
+  ASSERT_TRUE(again && *again) << again->error().message;
+  EXPECT_EQ((*again)->jobs, first->jobs);
+}
+
 TEST_F(RuntimeTest, TheSameKeyTwiceInOneTurnIsOneJob) {
   std::vector<JobId> ids;
   for (int i = 0; i < 2; ++i) {

@@ -220,8 +220,25 @@ class Jobs(unittest.TestCase):
         job = self.atoll.submit("--", "python3", "-c", "x = bytearray(50 << 20); sum(range(3000000))")
         self.atoll.wait_job(job)
         attempts = self.atoll.api("GET", f"/api/v1/jobs/{job}/attempts").json
-        text = json.dumps(attempts)
-        self.assertIn("memory_peak", text)
+        last = attempts["attempts"][-1]
+        self.assertGreater(last["memory_peak_bytes"], 50 << 20)
+        self.assertGreater(last["cpu_seconds"], 0)
+
+    def test_a_checkpoint_is_told_apart_from_a_failure(self):
+        job = self.atoll.wait_job(self.atoll.submit("--", "sh", "-c", "test -n \"$ATOLL_RESUMED\" || exit 85"))
+        self.assertEqual((job["outcome"], job["exit_code"]), ("succeeded", 0))
+        self.assertEqual([attempt["checkpointed"] for attempt in job["attempts"]], [True, False])
+        self.assertIn("checkpointed", self.atoll.cli("show", job["id"]).stdout)
+
+    def test_a_job_that_runs_again_has_no_exit_code_yet(self):
+        job = self.atoll.wait_job(self.atoll.submit("--", "sh", "-c", "test -e again && exec sleep 60; touch again; exit 3"))
+        self.assertEqual(job["exit_code"], 3)
+        self.atoll.cli("requeue", job["id"])
+        running = wait_for(lambda: next((now for now in [self.atoll.json("show", job["id"])] if now["state"] == "running"), None),
+                           "the second attempt")
+        self.assertIsNone(running["exit_code"])
+        self.assertEqual(running["attempt"], 2)
+        self.atoll.cli("cancel", job["id"])
 
     def processes_named(self, mark):
         return [pid for pid in all_pids() if proc(pid, "cmdline").startswith(mark.encode())]

@@ -144,8 +144,9 @@ std::int64_t failures_of(const Json& job) {
 
 // Adds the indices that a page tells of: those that have started and those that wait.
 void add_indices(IntervalSet& all, const Json& page) {
-  const auto waiting = parse_intervals(page.text("waiting"), UINT32_MAX);
-  for (const Interval range : waiting.value_or(IntervalSet()).ranges()) all.add(range);
+  const IntervalSet waiting =
+      parse_intervals(page.text("waiting"), UINT32_MAX).value_or(IntervalSet());
+  for (const Interval range : waiting.ranges()) all.add(range);
   for (const Json& task : page["tasks"].items())
     all.add(static_cast<std::uint32_t>(task["index"].integer()));
 }

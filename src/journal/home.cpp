@@ -1,6 +1,7 @@
 #include "journal/home.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,12 +17,37 @@
 namespace atl::journal {
 namespace {
 
-// The lock file holds the process id of its owner, for people and for the refusal below.
-std::string read_owner(int fd) {
+// The lock file holds the process id of its owner; zero when it says nothing.
+int64_t read_owner(int fd) {
   char text[32] = {};
   const ssize_t size = pread(fd, text, sizeof text - 1, 0);
-  const std::string_view owner = trim(std::string_view(text, size > 0 ? size : 0));
-  return owner.empty() ? "unknown process" : "process " + std::string(owner);
+  return parse_int(trim(std::string_view(text, size > 0 ? size : 0))).value_or(0);
+}
+
+// Ended, whether or not somebody has asked for its exit code yet.
+bool is_over(int64_t process) {
+  if (process <= 0) return false;
+  if (kill(static_cast<pid_t>(process), 0) != 0) return errno == ESRCH;
+  char text[256] = {};
+  const Fd fd(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t size = fd ? read(fd.get(), text, sizeof text - 1) : 0;
+  const std::string_view stat(text, size > 0 ? size : 0);
+  const size_t name_end = stat.rfind(") ");
+  return name_end != stat.npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'Z';
+}
+
+// A server that was killed while it started another process leaves the lock to that one until it
+// has become a program of its own, so a dead owner's is waited for.
+bool take_lock(int fd) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    if (!is_over(read_owner(fd))) break;
+    usleep(10'000);
+  }
+  errno = EWOULDBLOCK;
+  return false;
 }
 
 Result<void> write_owner(int fd, const std::string& path) {
@@ -98,11 +124,11 @@ Result<Fd> take_home(const std::string& home) {
   const std::string path = home + "/lock";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd) return io_error("cannot open", path);
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!take_lock(fd.get())) {
     if (errno != EWOULDBLOCK) return io_error("cannot lock", path);
-    return fail(ErrorCode::conflict, "another Atoll server (" + read_owner(fd.get()) +
-                                         ") runs on " + home +
-                                         "; stop it with `atoll down`, or name another --home");
+    return fail(ErrorCode::conflict,
+                "another Atoll server (process " + std::to_string(read_owner(fd.get())) +
+                    ") runs on " + home + "; stop it with `atoll down`, or name another --home");
   }
   if (auto written = write_owner(fd.get(), path); !written) return tl::unexpected(written.error());
   return fd;

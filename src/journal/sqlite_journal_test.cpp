@@ -98,6 +98,20 @@ TEST(SqliteJournal, ASecondServerIsRefusedAndToldWhoHoldsTheHome) {
       << second.error().message;
 }
 
+TEST(SqliteJournal, WhatADeadServerWasStartingKeepsTheHomeOnlyForAMoment) {
+  const TempDir dir;
+  const pid_t server = fork();
+  if (server == 0) {
+    const auto held = take_home(dir.path());
+    if (fork() == 0) usleep(300'000);  // a child between fork and exec
+    _exit(held ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(server, &status, 0);
+  ASSERT_EQ(status, 0);
+  EXPECT_TRUE(SqliteJournal::open(dir.path()));
+}
+
 TEST(SqliteJournal, AFileThatIsNoDatabaseIsRefusedUntouched) {
   const TempDir dir;
   std::ofstream(database_path(dir.path())) << std::string(5000, 'x');

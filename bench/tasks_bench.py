@@ -142,7 +142,9 @@ PartitionName=all Nodes=n1 Default=YES State=UP OverSubscribe=NO
             if "idle" in state:
                 return self
             time.sleep(0.1)
-        raise RuntimeError("slurm did not become idle: " + (self.directory / "ctld.log").read_text()[-2000:])
+        log = (self.directory / "ctld.log").read_text()[-2000:]
+        self.__exit__()
+        raise RuntimeError("slurm did not become idle: " + log)
 
     def __exit__(self, *exception):
         for process in reversed(self.processes):

@@ -84,6 +84,8 @@ void fill(const PagePtr& page) {
     } else {
       auto audit = context.journal.audit(page->after, kCommitsPerRead);
       if (!audit) return page->call->refuse(audit.error());
+      // A hole among the commits that are kept in whole is damage, not age.
+      if (audit->whole_from <= page->after) return page->call->refuse(commits.error());
       page->reset = true;
       page->whole_from = audit->commits.size() < kCommitsPerRead ? audit->whole_from : 0;
       for (journal::Committed& old : audit->commits) seen.push_back(see(state, std::move(old)));

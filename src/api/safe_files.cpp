@@ -66,15 +66,15 @@ struct Walked {
   bool truncated = false;
 };
 
-void walk(OwnedFd directory, const std::string& prefix, int depth, Walked& listing) {
+void walk(OwnedFd directory, const std::string& prefix, int depth, Walked& walked) {
   const int copy = dup(directory.get());
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
   if (!stream) return;
   while (const dirent* entry = readdir(stream.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (listing.entries.size() >= kFilesListedMax) {
-      listing.truncated = true;
+    if (walked.entries.size() >= kFilesListedMax) {
+      walked.truncated = true;
       return;
     }
     struct stat info{};
@@ -82,10 +82,10 @@ void walk(OwnedFd directory, const std::string& prefix, int depth, Walked& listi
     FileEntry file{prefix + std::string(name), S_ISDIR(info.st_mode), S_ISLNK(info.st_mode),
                    info.st_size,
                    Time{info.st_mtim.tv_sec * 1'000'000 + info.st_mtim.tv_nsec / 1000}};
-    listing.entries.push_back(file);
+    walked.entries.push_back(file);
     if (!file.directory || depth >= kFileDepthMax) continue;
     OwnedFd below(openat(directory.get(), entry->d_name, kDirectory));
-    if (below.get() >= 0) walk(std::move(below), file.path + "/", depth + 1, listing);
+    if (below.get() >= 0) walk(std::move(below), file.path + "/", depth + 1, walked);
   }
 }
 
@@ -114,12 +114,12 @@ Result<std::vector<FileEntry>> list_below(const std::string& root, bool& truncat
   OwnedFd directory(open(root.c_str(), kDirectory));
   if (directory.get() < 0 && errno == ENOENT) return std::vector<FileEntry>{};
   if (directory.get() < 0) return failed(root, errno);
-  Walked listing;
-  walk(std::move(directory), "", 0, listing);
-  truncated = listing.truncated;
-  std::sort(listing.entries.begin(), listing.entries.end(),
+  Walked walked;
+  walk(std::move(directory), "", 0, walked);
+  truncated = walked.truncated;
+  std::sort(walked.entries.begin(), walked.entries.end(),
             [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
-  return std::move(listing.entries);
+  return std::move(walked.entries);
 }
 
 Result<OpenFile> open_below(const std::string& root, const std::string& path) {

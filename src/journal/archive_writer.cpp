@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/overloaded.h"
-#include "base/wire.h"
+#include "journal/record.h"
 #include "journal/rows.h"
 
 namespace atl::journal {
@@ -40,7 +40,8 @@ Result<void> ArchiveWriter::write_audit(uint64_t sequence, const core::Events& e
   if (kept.empty()) return {};
   Query query = database_.query("INSERT INTO audit VALUES(?, ?, ?)");
   query.bind(static_cast<int64_t>(sequence)).bind(kept.front().at.us);
-  return database_.check(query.blob(wire::encode(kept)).run());
+  encode_record(sequence, 0, kept, buffer_);  // a chain of its own: others may go by retention
+  return database_.check(query.blob(buffer_).run());
 }
 
 ArchiveWriter::Known& ArchiveWriter::slot(const Digest& digest) {

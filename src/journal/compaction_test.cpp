@@ -104,6 +104,11 @@ TEST_F(Compaction, WhatPeopleAskedForIsKeptAsLongAsHistory) {
   EXPECT_EQ(kept.events[0].by, UserId{1});
   EXPECT_TRUE(std::holds_alternative<core::JobHeld>(kept.events[0].body));
   EXPECT_TRUE(must(journal->audit(2, 10)).commits.empty());
+  EXPECT_TRUE(must(examine(home)).problems.empty());
+  must(must(Database::open(database_path(home), {}))
+           ->must("UPDATE audit SET events = events || x'00' WHERE seq = 2"));
+  EXPECT_NE(must(examine(home)).problems.at(0).find("audit record of commit 2 is damaged"),
+            std::string::npos);
   must(journal->prune(Time{INT64_MAX}, 1000));
   EXPECT_TRUE(must(journal->audit(0, 10)).commits.empty());
 }

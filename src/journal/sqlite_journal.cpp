@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 
-#include "base/wire.h"
 #include "journal/archive_writer.h"
 #include "journal/checkpointer.h"
 #include "journal/home.h"
@@ -252,12 +251,13 @@ Result<Audit> SqliteJournal::audit(uint64_t sequence, size_t max) {
   query.bind(static_cast<int64_t>(max));
   int code;
   while ((code = query.step()) == SQLITE_ROW) {
-    auto events = wire::decode<core::Events>(query.bytes(1));
-    if (!events) {
-      return fail(ErrorCode::internal,
-                  "the audit record of commit " + std::to_string(query.integer(0)) + " is damaged");
+    auto record = decode_record(query.bytes(1));
+    if (!record) {
+      return fail(ErrorCode::internal, "the audit record of commit " +
+                                           std::to_string(query.integer(0)) +
+                                           " is damaged: " + record.error().message);
     }
-    audit.commits.push_back({static_cast<uint64_t>(query.integer(0)), std::move(*events)});
+    audit.commits.push_back({static_cast<uint64_t>(query.integer(0)), std::move(record->events)});
   }
   if (code != SQLITE_DONE) return tl::unexpected(impl_->writer->error());
   return audit;

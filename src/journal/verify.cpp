@@ -4,6 +4,7 @@
 
 #include "journal/home.h"
 #include "journal/load.h"
+#include "journal/record.h"
 #include "journal/schema.h"
 #include "journal/snapshot_file.h"
 
@@ -30,6 +31,20 @@ Result<void> verify_records(Database& database, const Health& health) {
       read_records(database, health.first - 1, head->previous, [](const Record&, size_t) {});
   if (!last) return tl::unexpected(last.error());
   return {};
+}
+
+// What people asked for, each by its own checksum.
+Result<void> verify_audit(Database& database) {
+  Query query = database.query("SELECT seq, events FROM audit");
+  int code;
+  while ((code = query.step()) == SQLITE_ROW) {
+    if (const auto record = decode_record(query.bytes(1)); !record) {
+      return fail(ErrorCode::invalid, "the audit record of commit " +
+                                          std::to_string(query.integer(0)) +
+                                          " is damaged: " + record.error().message);
+    }
+  }
+  return database.check(code);
 }
 
 Result<void> verify_snapshot_file(Database& database, const std::string& home, uint64_t sequence) {
@@ -81,6 +96,7 @@ Result<Health> examine(const std::string& home) {
   note(health, verify_pages(database));
   note(health, verify_records(database, health));
   note(health, verify_payloads(database));
+  note(health, verify_audit(database));
   for (const uint64_t sequence : health.snapshots) {
     note(health, verify_snapshot_file(database, home, sequence));
   }

@@ -259,7 +259,6 @@ Result<JobDraft> draft_job(const JobFlags& flags, const Surroundings& here) {
   make_paths_absolute(draft.spec, here.directory);
   // The server checks the same; said here, --dry-run tells it too.
   if (auto ok = spec::to_submission(draft.spec); !ok) return tl::unexpected(ok.error());
-  flags.key = draft.key;
   return draft;
 }
 

@@ -17,8 +17,7 @@
 namespace atl::cli {
 
 struct JobFlags {
-  spec::JobAsk ask;         // what flags said
-  mutable std::string key;  // the idempotency key, a flag's or the script's; draft_job finds it
+  spec::JobAsk ask;                // what flags said
   std::vector<std::string> words;  // SCRIPT [ARGS…], or a command
   bool is_command = false;         // it stood after "--"
 };
@@ -41,12 +40,12 @@ struct JobDraft {
   spec::JobSpec spec;
   bool env_all = false;
   bool stdin_here = false;
-  std::string key;
+  std::string key;          // the idempotency key: a flag's, else the script's
   std::string script_name;  // for warnings
   std::vector<spec::Warning> warnings;
 };
 
-// `invalid` says what to write instead. Fills in `flags.key`.
+// `invalid` says what to write instead.
 [[nodiscard]] Result<JobDraft> draft_job(const JobFlags& flags, const Surroundings& here);
 
 }  // namespace atl::cli

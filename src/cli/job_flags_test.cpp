@@ -138,10 +138,10 @@ TEST(JobFlags, AScriptMayAskForWhatIsHere) {
   EXPECT_EQ(draft.spec.env, (std::map<std::string, std::string>{{"LANG", "C"}, {"PATH", "/x"}}));
   EXPECT_EQ(draft.spec.stdin_text, "in\n");
   EXPECT_EQ(draft.spec.network, false);
-  EXPECT_EQ(parsed.flags.key, "k1");
+  EXPECT_EQ(draft.key, "k1");
   const Parsed other = parse({"--key", "k2", "--stdin", "f", "job.sh"});
   const auto over = draft_job(other.flags, surroundings).value();
-  EXPECT_EQ(other.flags.key, "k2");
+  EXPECT_EQ(over.key, "k2");
   EXPECT_EQ(over.spec.stdin_file, "/home/ada/exp/f");
   EXPECT_FALSE(over.spec.stdin_text);
 }

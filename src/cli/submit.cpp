@@ -38,10 +38,10 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
   auto job = prepare_job(session, flags.job);
   if (!job) return tl::unexpected(job.error());
   if (flags.dry_run) {
-    print_spec(session, *job);
+    print_spec(session, job->spec);
     return kExitOk;
   }
-  const auto answer = submit_job(session, *job, flags.job.key);
+  const auto answer = submit_job(session, *job);
   if (!answer) return tl::unexpected(answer.error());
   const std::string id = answer->text("id");
   print_one(session, *answer, "id", [&] { return printable(id) + "\n"; });
@@ -55,34 +55,33 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
 Result<int> run(Session& session, const SubmitFlags& flags) {
   auto job = prepare_job(session, flags.job);
   if (job && flags.dry_run) {
-    print_spec(session, *job);
+    print_spec(session, job->spec);
     return kExitOk;
   }
-  const auto answer =
-      job ? submit_job(session, *job, flags.job.key) : Result<Json>(tl::unexpected(job.error()));
+  const auto answer = job ? submit_job(session, *job) : Result<Json>(tl::unexpected(job.error()));
   if (!answer) {
     // Told apart from whatever the job itself could return.
     session.say("atoll: " + answer.error().message);
     return launcher_exit_code(answer.error());
   }
-  return follow_to_end(session, answer->text("id"), job->array.has_value());
+  return follow_to_end(session, answer->text("id"), job->spec.array.has_value());
 }
 
 }  // namespace
 
-Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags) {
+Result<JobDraft> prepare_job(Session& session, const JobFlags& flags) {
   auto draft = draft_job(flags, real_surroundings());
   if (!draft) return tl::unexpected(draft.error());
   for (const spec::Warning& warning : draft->warnings) {
     session.warn(draft->script_name + ":" + std::to_string(warning.line) + ": " + warning.message);
   }
-  return std::move(draft->spec);
+  return draft;
 }
 
-Result<Json> submit_job(Session& session, const spec::JobSpec& job, const std::string& key) {
+Result<Json> submit_job(Session& session, const JobDraft& job) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  spec::JobSpec named = job;
+  spec::JobSpec named = job.spec;
   if (!named.ns) {
     auto ns = default_namespace(session);
     if (!ns) return tl::unexpected(ns.error());
@@ -90,7 +89,7 @@ Result<Json> submit_job(Session& session, const spec::JobSpec& job, const std::s
   }
   http::Call call{.method = "POST", .target = "/jobs"};
   call.headers.set("Content-Type", "application/json");
-  if (!key.empty()) call.headers.set("Idempotency-Key", key);
+  if (!job.key.empty()) call.headers.set("Idempotency-Key", job.key);
   call.body = spec::to_json(named);
   const auto response = (*api)->send(std::move(call));
   if (!response) return tl::unexpected(response.error());

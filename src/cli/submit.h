@@ -11,11 +11,10 @@ namespace atl::cli {
 
 // The job that flags, script and surroundings describe, with the namespace that is meant when none
 // is said; warnings about the script go to the person.
-[[nodiscard]] Result<spec::JobSpec> prepare_job(Session& session, const JobFlags& flags);
+[[nodiscard]] Result<JobDraft> prepare_job(Session& session, const JobFlags& flags);
 
 // The server's answer, with its `id`, once the server has it for good.
-[[nodiscard]] Result<Json> submit_job(Session& session, const spec::JobSpec& job,
-                                      const std::string& key);
+[[nodiscard]] Result<Json> submit_job(Session& session, const JobDraft& job);
 
 // The job as the server would take it.
 void print_spec(Session& session, const spec::JobSpec& job);

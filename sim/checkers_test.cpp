@@ -197,6 +197,22 @@ TEST(AllocationTest, ADeviceReallyUsedTwiceIsFound) {
   EXPECT_NE(checker.broken().find("really used"), std::string::npos);
 }
 
+TEST(AllocationTest, ASiteThatLetsWorkJumpTheLineIsFound) {
+  EXPECT_EQ(broken_by({.jump_the_line = true}).substr(0, 2), "3,");
+}
+
+TEST(AllocationTest, ALineForOtherRoomIsFound) {
+  Allocation checker;
+  Story story(checker);
+  const JobId first = story.submit(1500);
+  const JobId second = story.submit(1000);
+  story.say(Story::placed(first));
+  core::TaskPlaced behind = Story::placed(second);
+  behind.behind = AttemptId{first, 0, 1};
+  story.lie(behind);
+  EXPECT_NE(checker.broken().find("not as it asks"), std::string::npos);
+}
+
 // What the checker says to a platform's only waiting job when it gives this obstacle as its reason.
 std::string said_to(Obstacle obstacle) {
   Reasons checker([obstacle](const core::State&, const core::Job&) {

@@ -59,6 +59,7 @@ struct Sabotage {
   bool start_twice = false;    // a site runs a doubled order again
   bool deaf_to_stop = false;   // a site reports a stop as done while the work goes on
   bool forget_commit = false;  // the journal acknowledges a commit and drops it
+  bool jump_the_line = false;  // a site begins at once what is behind something that runs
   bool never_end = false;      // some work never ends by itself and cannot be stopped
 };
 

@@ -80,6 +80,7 @@ SiteOptions Simulation::draw_site(Rng& rng, size_t number) {
   SiteOptions site;
   site.name = "s" + std::to_string(number + 1);
   site.skew = rng.between(seconds(-5), seconds(5));
+  site.line = rng.chance(600);
   const auto nodes = rng.between(1, 3);
   for (int64_t n = 0; n < nodes; ++n) {
     core::NodeCapacity node;

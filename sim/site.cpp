@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
+#include "core/scheduling/line.h"
 
 namespace atl::sim {
 
@@ -22,7 +23,7 @@ SimSite::SimSite(World& world, Rng rng, SiteOptions options, const Faults& fault
 // Once in a while the site says what it has and repeats results that nobody has taken yet.
 void SimSite::beat() {
   if (reachable() && adopted_) {
-    report(core::SiteProbed{options_.name, {nodes_, {"simulated"}}});
+    report(core::SiteProbed{options_.name, capacity()});
     for (const AttemptId attempt : kept_) report_known(attempt, ledger_.at(attempt));
   }
   world_.after(rng_.between(seconds(15), seconds(45)), [this] { beat(); });
@@ -30,7 +31,10 @@ void SimSite::beat() {
 
 void SimSite::carry_out(const Adopt& adopt) {
   adopted_ = true;
-  report(core::SiteProbed{options_.name, {nodes_, {"simulated"}}});
+  // A new server says again who is in line.
+  for (const auto& [behind, attempt] : line_) ledger_.erase(attempt);
+  line_.clear();
+  report(core::SiteProbed{options_.name, capacity()});
   const std::set<AttemptId> expected(adopt.expected.begin(), adopt.expected.end());
   for (const AttemptId attempt : expected) {
     const auto known = ledger_.find(attempt);
@@ -60,14 +64,45 @@ void SimSite::carry_out(const site::StartOrder& order) {
   entry.placement = order.placement;
   if (order.repeated && order.placed < boot_) {
     lose(entry, order.attempt, "the machine has started anew since it was placed");
-  } else if (rng_.chance(faults_.start_error) || !has_node(order.placement.node)) {
-    core::AttemptResult result;
-    result.cause = core::EndCause::start_error;
-    result.message = "no such node or directory";
-    finish(order.attempt, result);
+  } else if (order.behind && live(*order.behind) && !sabotage_.jump_the_line) {
+    entry.waiting = order;
+    line_.emplace(*order.behind, order.attempt);
   } else {
-    begin(order, entry);
+    begin_if_possible(order, entry);
   }
+}
+
+bool SimSite::live(AttemptId attempt) const {
+  const auto known = ledger_.find(attempt);
+  return known != ledger_.end() && (known->second.running || known->second.waiting);
+}
+
+void SimSite::begin_if_possible(const site::StartOrder& order, Entry& entry) {
+  if (!rng_.chance(faults_.start_error) && has_node(order.placement.node))
+    return begin(order, entry);
+  core::AttemptResult result;
+  result.cause = core::EndCause::start_error;
+  result.message = "no such node or directory";
+  finish(order.attempt, result);
+}
+
+void SimSite::begin_next(AttemptId ended) {
+  const auto next = line_.extract(ended);
+  if (!next) return;
+  Entry& entry = ledger_.at(next.mapped());
+  const site::StartOrder order = std::move(*entry.waiting);
+  entry.waiting.reset();
+  begin_if_possible(order, entry);
+}
+
+// One that waits ends without having begun; those behind it may go on.
+void SimSite::leave_line(AttemptId attempt, core::EndCause cause) {
+  Entry& entry = ledger_.at(attempt);
+  if (entry.waiting) line_.erase(*entry.waiting->behind);
+  entry.waiting.reset();
+  core::AttemptResult result;
+  result.cause = cause;
+  finish(attempt, result);
 }
 
 void SimSite::carry_out(const site::StopOrder& order) {
@@ -75,6 +110,11 @@ void SimSite::carry_out(const site::StopOrder& order) {
   Entry& entry = it->second;
   // Remembering an attempt that was stopped before it was started keeps a late order from starting
   // it.
+  if (entry.waiting || (order.unless_begun && !entry.running && !entry.result)) {
+    return leave_line(order.attempt,
+                      order.unless_begun ? core::EndCause::recalled : core::EndCause::stopped);
+  }
+  if (order.unless_begun && entry.running) return;
   if (!entry.running && !entry.result) return lose(entry, order.attempt, "not known here");
   if (!entry.running) return report_known(order.attempt, entry);
   if (sabotage_.deaf_to_stop) {
@@ -109,6 +149,12 @@ void SimSite::report_known(AttemptId attempt, const Entry& entry) {
     report(core::AttemptStarted{attempt, entry.began + options_.skew});
 }
 
+core::SiteReport SimSite::capacity() const {
+  core::SiteReport report{nodes_, {"simulated"}};
+  if (options_.line) report.abilities.push_back(core::scheduling::kLineAbility);
+  return report;
+}
+
 bool SimSite::has_node(const std::string& name) const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [&](const auto& node) { return node.name == name; });
@@ -122,9 +168,11 @@ void SimSite::begin(const site::StartOrder& order, Entry& entry) {
   witness_.began(
       {order.attempt, options_.name, order.placement, order.resources, payload, world_.now()});
   report_known(order.attempt, entry);
+  const bool brisk = options_.line && rng_.chance(500);
   const bool quick = rng_.chance(600);
-  const Duration length =
-      quick ? rng_.between(milliseconds(10), seconds(20)) : rng_.between(seconds(20), minutes(12));
+  const Duration length = brisk   ? rng_.between(milliseconds(1), milliseconds(90))
+                          : quick ? rng_.between(milliseconds(10), seconds(20))
+                                  : rng_.between(seconds(20), minutes(12));
   core::AttemptResult result = draw_exit();
   const bool over = order.wall.us > 0 && length > order.wall;
   if (over) {
@@ -200,6 +248,7 @@ void SimSite::finish(AttemptId attempt, core::AttemptResult result) {
   entry.result = std::move(result);
   kept_.insert(attempt);
   if (!down_) report_known(attempt, entry);
+  begin_next(attempt);
 }
 
 }  // namespace atl::sim

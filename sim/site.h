@@ -34,7 +34,8 @@ class Witness {
 struct SiteOptions {
   std::string name;
   std::vector<core::NodeCapacity> nodes;
-  Duration skew;  // of the site's clock against the world's
+  Duration skew;      // of the site's clock against the world's
+  bool line = false;  // takes work in advance, to begin when other work has ended
 };
 
 class SimSite {
@@ -75,6 +76,7 @@ class SimSite {
     core::Placement placement;
     Time began;  // zero: never ran
     bool running = false;
+    std::optional<site::StartOrder> waiting;    // behind another one
     uint64_t stopping = 0;                      // orders to stop so far
     std::optional<core::AttemptResult> result;  // until forgotten
   };
@@ -96,7 +98,12 @@ class SimSite {
   void report_known(AttemptId attempt, const Entry& entry);
 
   // Work.
+  core::SiteReport capacity() const;
+  bool live(AttemptId attempt) const;
+  void leave_line(AttemptId attempt, core::EndCause cause);
+  void begin_if_possible(const site::StartOrder& order, Entry& entry);
   void begin(const site::StartOrder& order, Entry& entry);
+  void begin_next(AttemptId ended);
   void finish(AttemptId attempt, core::AttemptResult result);
   void finish_later(AttemptId attempt, Duration delay, core::AttemptResult result);
   core::AttemptResult draw_exit();
@@ -115,7 +122,8 @@ class SimSite {
   // The site's own memory.
   std::vector<core::NodeCapacity> nodes_;
   std::map<AttemptId, Entry> ledger_;
-  std::set<AttemptId> kept_;  // with a result not yet forgotten
+  std::set<AttemptId> kept_;             // with a result not yet forgotten
+  std::map<AttemptId, AttemptId> line_;  // who waits, by whom it is behind
   uint64_t live_ = 0;
   Time boot_;
   bool down_ = false;

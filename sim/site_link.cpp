@@ -100,6 +100,7 @@ void SimSite::crash(Duration outage) {
   world_.trace.note(world_.now(), "site " + options_.name + " crashes");
   down_ = true;
   boot_ = world_.now();
+  while (!line_.empty()) leave_line(line_.begin()->second, core::EndCause::lost);
   for (auto& [attempt, entry] : ledger_) {
     if (entry.running) lose(entry, attempt, "its site crashed");
   }
@@ -128,7 +129,7 @@ void SimSite::come_back() {
     for (const auto& [attempt, entry] : ledger_) {
       if (entry.running) sink_(core::AttemptUnreachable{attempt, false});
     }
-    report(core::SiteProbed{options_.name, {nodes_, {"simulated"}}});
+    report(core::SiteProbed{options_.name, capacity()});
     for (const AttemptId attempt : kept_) report_known(attempt, ledger_.at(attempt));
   }
   deliver_orders();
@@ -153,7 +154,7 @@ void SimSite::reshape() {
     node.devices.erase(node.devices.begin() +
                        static_cast<std::ptrdiff_t>(rng_.below(node.devices.size())));
   }
-  report(core::SiteProbed{options_.name, {nodes_, {"simulated"}}});
+  report(core::SiteProbed{options_.name, capacity()});
 }
 
 void SimSite::heal() {

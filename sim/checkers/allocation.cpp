@@ -29,7 +29,8 @@ void Allocation::add(Sum& sum, const Held& held, int sign) {
 void Allocation::place(const core::TaskPlaced& placed, const core::State& after) {
   const core::Job* job = after.job(placed.attempt.job);
   if (!job) return broke(to_string(placed.attempt) + " is placed without a job");
-  const Held held{placed.placement, after.terms_of(*job).resources, job->ns};
+  const Held held{placed.placement, after.terms_of(*job).resources, job->ns, placed.behind};
+  if (held.behind) return line_up(placed, held);
   const NodeKey node{placed.placement.site, placed.placement.node};
   for (const core::HeldDevice& device : placed.placement.devices) {
     const auto [owner, free] = units_.emplace(Unit{node, device.unit}, placed.attempt);
@@ -42,20 +43,44 @@ void Allocation::place(const core::TaskPlaced& placed, const core::State& after)
   if (asked != placed.placement.devices.size())
     broke(to_string(placed.attempt) + " got another number of devices");
   held_.emplace(placed.attempt, held);
-  add(nodes_[node], held, +1);
-  add(namespaces_[held.ns], held, +1);
+  count(held, +1);
   check_node(held, after);
   check_quota(held, after);
+}
+
+void Allocation::line_up(const core::TaskPlaced& placed, Held held) {
+  const auto leader = held_.find(*held.behind);
+  const bool same = leader != held_.end() && !leader->second.behind &&
+                    leader->second.placement == held.placement &&
+                    leader->second.resources == held.resources && leader->second.ns == held.ns;
+  if (!same) broke(to_string(placed.attempt) + " lines up for room that is not as it asks");
+  if (!held.placement.devices.empty()) broke(to_string(placed.attempt) + " lines up for devices");
+  if (!followers_.emplace(*held.behind, placed.attempt).second)
+    broke("two are in line behind " + to_string(*held.behind));
+  held_.emplace(placed.attempt, std::move(held));
+}
+
+void Allocation::count(const Held& held, int sign) {
+  add(nodes_[{held.placement.site, held.placement.node}], held, sign);
+  add(namespaces_[held.ns], held, sign);
 }
 
 void Allocation::release(AttemptId attempt) {
   const auto held = held_.extract(attempt);
   if (!held) return broke(to_string(attempt) + " ended without having been placed");
+  if (held.mapped().behind) {
+    followers_.erase(*held.mapped().behind);
+    return;
+  }
+  if (const auto next = followers_.extract(attempt)) {
+    Held& promoted = held_.at(next.mapped());
+    promoted.behind.reset();
+    count(promoted, +1);
+  }
   const core::Placement& placement = held.mapped().placement;
   const NodeKey node{placement.site, placement.node};
   for (const core::HeldDevice& device : placement.devices) units_.erase({node, device.unit});
-  add(nodes_[node], held.mapped(), -1);
-  add(namespaces_[held.mapped().ns], held.mapped(), -1);
+  count(held.mapped(), -1);
 }
 
 void Allocation::check_node(const Held& held, const core::State& after) {
@@ -112,6 +137,10 @@ void Allocation::check_queued(NamespaceId id, const core::State& after) {
 }
 
 void Allocation::began(const RunBegan& run) {
+  const auto held = held_.find(run.attempt);
+  if (held != held_.end() && held->second.behind && running_.count(*held->second.behind))
+    broke(to_string(run.attempt) + " begins while " + to_string(*held->second.behind) +
+          " still has its room");
   running_.emplace(run.attempt, run);
   for (const core::HeldDevice& device : run.placement.devices) {
     const auto [owner, free] = really_used_.emplace(

@@ -3,10 +3,12 @@
 // well.
 //
 // A capacity or quota that shrinks under what is placed is no breach: what counts is that nothing
-// is placed beyond it.
+// is placed beyond it. What is placed in line takes over the room of the one before it: the same
+// amount on the same node for the same namespace, and really begins only after it.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +31,7 @@ class Allocation : public Checker {
     core::Placement placement;
     core::Resources resources;
     NamespaceId ns;
+    std::optional<AttemptId> behind;  // counts when that one ends
   };
   struct Sum {
     int64_t cpu_milli = 0;
@@ -40,6 +43,8 @@ class Allocation : public Checker {
   using Unit = std::pair<NodeKey, std::string>;
 
   void place(const core::TaskPlaced& placed, const core::State& after);
+  void line_up(const core::TaskPlaced& placed, Held held);
+  void count(const Held& held, int sign);
   void release(AttemptId attempt);
   void check_node(const Held& held, const core::State& after);
   void check_quota(const Held& held, const core::State& after);
@@ -47,6 +52,7 @@ class Allocation : public Checker {
   static void add(Sum& sum, const Held& held, int sign);
 
   std::map<AttemptId, Held> held_;
+  std::map<AttemptId, AttemptId> followers_;  // by whom they are behind
   std::map<NodeKey, Sum> nodes_;
   std::map<NamespaceId, Sum> namespaces_;
   std::map<Unit, AttemptId> units_;  // as placed

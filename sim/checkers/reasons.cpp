@@ -87,7 +87,7 @@ int64_t used_by(const core::State& state, NamespaceId ns, const std::string& res
     const core::Resources& each = state.terms_of(job).resources;
     for (const auto& [index, task] : job.tasks) {
       const core::Placement* placement = core::placement_of(task.state);
-      if (!placement) continue;
+      if (!placement || task.line) continue;
       if (resource == "cpu")
         sum += each.cpu_milli;
       else if (resource == "memory")

@@ -72,7 +72,7 @@ constexpr std::array kDone{always(Kind::text, "id", "The job."),
                            always(Kind::boolean, "changed", "Whether anything had to be done.")};
 
 constexpr const char* kCauses[] = {"exited", "signalled",   "wall_time", "stopped",
-                                   "memory", "start_error", "lost"};
+                                   "memory", "start_error", "lost",      "recalled"};
 
 #define ATOLL_RESULT_FIELDS                                            \
   maybe_word("cause", "What ended it.", kCauses),                      \

@@ -1,9 +1,11 @@
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "core/core.h"
 #include "core/index.h"
+#include "core/limits.h"
 
 namespace atl::core {
 namespace {
@@ -42,6 +44,7 @@ class Application {
   void operator()(const JobEnded& e);
   void operator()(const JobReopened& e);
   void operator()(const NoticeSettled& e) { state_.notices.erase(e.id); }
+  void operator()(const TaskRecalled& e);
 
   Effects take_effects() { return std::move(effects_); }
 
@@ -52,6 +55,8 @@ class Application {
   Job& insert_job(const JobSubmitted& e, Time submitted);
   void archive(const Job& job, AttemptId attempt, const Task& task, Outcome outcome, bool retried,
                const AttemptResult& result);
+  void end_placement(Job& job, AttemptId attempt, Task& task, const AttemptResult& result);
+  void hand_over(AttemptId leader);
   void settle_dependents(JobId id, Outcome outcome);
   void owe_notice(const Job& job, Outcome outcome);
 
@@ -74,6 +79,27 @@ Task& Application::task(Job& job, AttemptId attempt) {
         "attempt " + to_string(attempt) + " is not the current one");
   return it->second;
 }
+
+// A task in line is taken out of its indexes while it changes; one that is not has none that
+// depend on how far it is.
+class Reindexed {
+ public:
+  Reindexed(State& state, Job& job, uint32_t index, Task& task)
+      : state_(state), job_(job), index_(index), task_(task) {
+    if (task_.line) unindex_task(state_, job_, index_, task_);
+  }
+  ~Reindexed() {
+    if (task_.line) index_task(state_, job_, index_, task_);
+  }
+  Reindexed(const Reindexed&) = delete;
+  Reindexed& operator=(const Reindexed&) = delete;
+
+ private:
+  State& state_;
+  Job& job_;
+  const uint32_t index_;
+  Task& task_;
+};
 
 template <class Id>
 void raise(decltype(Id::value)& counter, Id id) {
@@ -236,29 +262,44 @@ void Application::operator()(const TaskPlaced& e) {
   CHECK(target.waiting.contains(e.attempt.index),
         "placed index of " + to_string(e.attempt) + " is not waiting");
   target.waiting.remove(e.attempt.index);
-  const Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}};
+  Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
+  if (e.behind) placed.line = InLine{*e.behind};
   index_task(state_, target, e.attempt.index, placed);
   target.tasks.emplace(e.attempt.index, placed);
   const auto tries = target.tries.find(e.attempt.index);
   const bool resumed = tries != target.tries.end() && tries->second.checkpointed;
   effects_.push_back(StartAttempt{e.attempt, e.placement, at_, false, target.array, resumed,
-                                  target.user, target.ns, target.name, state_.terms_of(target),
-                                  target.payload});
+                                  e.behind, target.user, target.ns, target.name,
+                                  state_.terms_of(target), target.payload});
   index_ready(state_, target);
 }
 
 void Application::operator()(const TaskStarted& e) {
-  Task& started = task(job(e.attempt.job), e.attempt);
+  Job& target = job(e.attempt.job);
+  Task& started = task(target, e.attempt);
   if (auto* stop = std::get_if<TaskStop>(&started.state)) {
     stop->started = e.started;
     return;
   }
+  const Reindexed line(state_, target, e.attempt.index, started);
   const auto& starting = std::get<TaskStarting>(started.state);
   started.state = TaskRunning{starting.placement, starting.placed, e.started};
 }
 
+void Application::operator()(const TaskRecalled& e) {
+  Job& target = job(e.attempt.job);
+  Task& recalled = task(target, e.attempt);
+  CHECK(recalled.line, "only one in line is asked back: " + to_string(e.attempt));
+  const Reindexed line(state_, target, e.attempt.index, recalled);
+  recalled.line->recalled = true;
+  state_.terms.at(target.terms).brisk = false;
+  effects_.push_back(StopAttempt{e.attempt, placement_of(recalled.state)->site, {}, true});
+}
+
 void Application::operator()(const TaskStopping& e) {
-  Task& target = task(job(e.attempt.job), e.attempt);
+  Job& owner = job(e.attempt.job);
+  Task& target = task(owner, e.attempt);
+  const Reindexed line(state_, owner, e.attempt.index, target);
   TaskStop stop = match(
       target.state, [](const TaskBackoff&) { return TaskStop{}; },
       [](const TaskStarting& s) { return TaskStop{.placement = s.placement, .placed = s.placed}; },
@@ -273,7 +314,7 @@ void Application::operator()(const TaskStopping& e) {
   stop.since = at_;
   stop.reason = e.reason;
   stop.grace = e.grace;
-  effects_.push_back(StopAttempt{e.attempt, stop.placement.site, e.grace});
+  effects_.push_back(StopAttempt{e.attempt, stop.placement.site, e.grace, false});
   target.state = std::move(stop);
 }
 
@@ -294,11 +335,34 @@ void Application::archive(const Job& job, AttemptId attempt, const Task& task, O
   effects_.push_back(ForgetAttempt{attempt, placement.site});
 }
 
+// Its room goes to the one behind it, before it is given up: a node that is gone lives as long as
+// it holds somebody.
+void Application::hand_over(AttemptId leader) {
+  const auto follower = state_.followers.find(leader);
+  if (follower == state_.followers.end()) return;
+  const TaskId next = follower->second;
+  Job& target = job(next.job);
+  Task& promoted = target.tasks.find(next.index)->second;
+  unindex_task(state_, target, next.index, promoted);
+  promoted.line.reset();
+  index_task(state_, target, next.index, promoted);
+}
+
+void Application::end_placement(Job& job, AttemptId attempt, Task& task,
+                                const AttemptResult& result) {
+  hand_over(attempt);
+  unindex_task(state_, job, attempt.index, task);
+  task.line.reset();
+  if (result.cause == EndCause::recalled) return;
+  state_.terms.at(job.terms).brisk =
+      result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
+}
+
 void Application::operator()(const TaskEnded& e) {
   Job& target = job(e.attempt.job);
   Task& ended = task(target, e.attempt);
   archive(target, e.attempt, ended, e.outcome, false, e.result);
-  unindex_task(state_, target, e.attempt.index, ended);
+  end_placement(target, e.attempt, ended, e.result);
   target.tasks.erase(e.attempt.index);
   target.tries.erase(e.attempt.index);
   ++target.tally[static_cast<size_t>(e.outcome)];
@@ -309,7 +373,7 @@ void Application::operator()(const TaskRetried& e) {
   Task& ended = task(target, e.attempt);
   const Outcome outcome = e.reason == RetryReason::lost ? Outcome::lost : Outcome::failed;
   archive(target, e.attempt, ended, outcome, true, e.result);
-  unindex_task(state_, target, e.attempt.index, ended);
+  end_placement(target, e.attempt, ended, e.result);
   Tries& tries = target.tries[e.attempt.index];
   tries.attempts = e.attempt.attempt;
   tries.failures += e.reason == RetryReason::failed;
@@ -389,6 +453,23 @@ void Application::operator()(const JobReopened& e) {
   effects_.push_back(UnarchiveJob{job.id});
 }
 
+void repeat(const State& state, const Job& job, uint32_t index, const Task& task,
+            Effects& effects) {
+  const AttemptId attempt{job.id, index, task.attempt};
+  const auto tries = job.tries.find(index);
+  const bool resumed = tries != job.tries.end() && tries->second.checkpointed;
+  if (const auto* starting = std::get_if<TaskStarting>(&task.state)) {
+    const auto behind = task.line ? std::optional(task.line->behind) : std::nullopt;
+    effects.push_back(StartAttempt{attempt, starting->placement, starting->placed, true, job.array,
+                                   resumed, behind, job.user, job.ns, job.name, state.terms_of(job),
+                                   job.payload});
+    if (task.line && task.line->recalled)
+      effects.push_back(StopAttempt{attempt, starting->placement.site, {}, true});
+  } else if (const auto* stop = std::get_if<TaskStop>(&task.state)) {
+    effects.push_back(StopAttempt{attempt, stop->placement.site, stop->grace, false});
+  }
+}
+
 }  // namespace
 
 Effects apply(State& state, const Event& event) {
@@ -399,21 +480,14 @@ Effects apply(State& state, const Event& event) {
 }
 
 Effects pending_effects(const State& state) {
-  Effects effects;
+  Effects effects, followers;
   for (const auto& [id, job] : state.jobs) {
     for (const auto& [index, task] : job.tasks) {
-      const AttemptId attempt{id, index, task.attempt};
-      const auto tries = job.tries.find(index);
-      const bool resumed = tries != job.tries.end() && tries->second.checkpointed;
-      if (const auto* starting = std::get_if<TaskStarting>(&task.state)) {
-        effects.push_back(StartAttempt{attempt, starting->placement, starting->placed, true,
-                                       job.array, resumed, job.user, job.ns, job.name,
-                                       state.terms_of(job), job.payload});
-      } else if (const auto* stop = std::get_if<TaskStop>(&task.state)) {
-        effects.push_back(StopAttempt{attempt, stop->placement.site, stop->grace});
-      }
+      repeat(state, job, index, task, task.line ? followers : effects);
     }
   }
+  // After those they are behind, whom the site then knows.
+  std::move(followers.begin(), followers.end(), std::back_inserter(effects));
   for (const auto& [id, notice] : state.notices) effects.push_back(SendNotice{notice});
   return effects;
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "core/core.h"
 #include "core/scheduling/explain.h"
+#include "core/scheduling/line.h"
 #include "core/trace.h"
 
 namespace atl::core {
@@ -155,7 +156,8 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     const int gpus = args.count("gpus") ? std::stoi(args["gpus"]) : 0;
     for (int i = 0; i < gpus; ++i)
       node.devices.push_back({"gpu" + std::to_string(i), "gpu", args["model"], 0, true});
-    return out + report(SiteProbed{args["name"], {{node}, {}}});
+    const std::vector<std::string> abilities(args.count("line"), scheduling::kLineAbility);
+    return out + report(SiteProbed{args["name"], {{node}, abilities}});
   }
   if (verb == "drain") return ask(args, DrainSite{args["name"], true});
   if (verb == "undrain") return ask(args, DrainSite{args["name"], false});

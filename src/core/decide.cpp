@@ -53,10 +53,19 @@ void end_backoffs(const State& state, Draft& draft) {
   }
 }
 
+void recall_overdue(const State& state, Draft& draft) {
+  uint32_t budget = kSettlementsPerRoundMax;
+  for (const auto& [until, task] : state.recalls) {
+    if (until > draft.now() || budget-- == 0) return;
+    recall(state, task, draft);
+  }
+}
+
 Events decide_tick(const State& state, Time now) {
   Draft draft(now, UserId{});
   settle_dependencies(state, draft);
   end_backoffs(state, draft);
+  recall_overdue(state, draft);
   // What was just settled must be applied before placing looks at it; the runtime ticks again.
   if (!draft.empty()) return draft.take();
   for (TaskPlaced& placed : scheduling::round(state, kPlacementsPerRoundMax))
@@ -65,6 +74,18 @@ Events decide_tick(const State& state, Time now) {
 }
 
 }  // namespace
+
+void recall(const State& state, TaskId id, Draft& draft) {
+  draft.add(TaskRecalled{{id.job, id.index, state.job(id.job)->tasks.at(id.index).attempt}});
+}
+
+Time next_timer(const State& state) {
+  Time next;
+  for (const auto* timers : {&state.backoffs, &state.recalls}) {
+    if (!timers->empty() && (!next || timers->begin()->first < next)) next = timers->begin()->first;
+  }
+  return next;
+}
 
 Outcome overall(const Tally& tally) {
   for (const Outcome worst :

@@ -69,6 +69,9 @@ void decide_report(const State& state, const Report& report, Draft& draft);
 void end_if_done(const Job& job, uint64_t ending, const Tally& tally, std::string message,
                  Draft& draft);
 
+// Asks back one that is in line and not asked back yet.
+void recall(const State& state, TaskId task, Draft& draft);
+
 // A job's outcome from those of its tasks: the worst one.
 Outcome overall(const Tally& tally);
 

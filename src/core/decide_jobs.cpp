@@ -258,10 +258,16 @@ Result<void> decide_command(const State& state, const Actor& actor, const HoldJo
                             Draft& draft) {
   const auto job = actionable_job(state, actor, command.id);
   if (!job) return tl::unexpected(job.error());
-  if ((*job)->waiting.empty())
+  const auto lined_up = [](const auto& entry) { return in_line(entry.second); };
+  const auto& tasks = (*job)->tasks;
+  if ((*job)->waiting.empty() && std::none_of(tasks.begin(), tasks.end(), lined_up))
     return fail(ErrorCode::conflict, "nothing of job " + to_string(command.id) + " is waiting",
                 "id");
-  if (!(*job)->held) draft.add(JobHeld{command.id});
+  if ((*job)->held) return {};
+  draft.add(JobHeld{command.id});
+  for (const auto& [index, task] : tasks) {
+    if (in_line(task)) recall(state, {command.id, index}, draft);
+  }
   return {};
 }
 

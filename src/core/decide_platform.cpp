@@ -246,7 +246,12 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainS
   if (auto ok = require_platform_admin(state, actor); !ok) return ok;
   const Site* site = state.site_named(command.name);
   if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.name), "name");
-  if (site->draining != command.draining) draft.add(SiteDrained{site->id, command.draining});
+  if (site->draining == command.draining) return {};
+  draft.add(SiteDrained{site->id, command.draining});
+  for (const auto& [until, task] : state.recalls) {
+    const Placement* placement = placement_of(state.job(task.job)->tasks.at(task.index).state);
+    if (command.draining && placement->site == site->id) recall(state, task, draft);
+  }
   return {};
 }
 

@@ -58,6 +58,7 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
   }
   if (stop && stop->reason == StopReason::requeued)
     return {RetryReason::requeued, Outcome::failed, {}};
+  if (result.cause == EndCause::recalled) return {RetryReason::recalled, Outcome::failed, {}};
   if (result.cause == EndCause::lost || result.cause == EndCause::stopped) {
     // A stop that we did not ask for is the site's doing, like a loss.
     if (tries.losses < kLostAttemptsMax)

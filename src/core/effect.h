@@ -44,7 +44,8 @@ struct StartAttempt {
   Time placed;
   bool repeated = false;  // after a restart: nobody knows whether it was carried out
   bool array = false;
-  bool resumed = false;  // an earlier attempt left a checkpoint
+  bool resumed = false;             // an earlier attempt left a checkpoint
+  std::optional<AttemptId> behind;  // begins when that one has ended
   UserId user;
   NamespaceId ns;
   std::string name;
@@ -55,6 +56,7 @@ struct StopAttempt {
   AttemptId attempt;
   SiteId site;
   Duration grace;
+  bool unless_begun = false;  // hand it back if it is still in line, else let it be
 };
 // The result is durable here; the site may drop its copy.
 struct ForgetAttempt {

@@ -138,6 +138,7 @@ struct WaitingEnded {
 struct TaskPlaced {
   AttemptId attempt;
   Placement placement;
+  std::optional<AttemptId> behind;  // next in line: it takes over the room of this one
   bool operator==(const TaskPlaced&) const = default;
 };
 struct TaskStarted {
@@ -168,8 +169,8 @@ struct TaskEnded {
   bool operator==(const TaskEnded&) const = default;
 };
 
-enum class RetryReason : uint8_t { failed, lost, checkpointed, requeued };
-BOOST_DESCRIBE_ENUM(RetryReason, failed, lost, checkpointed, requeued)
+enum class RetryReason : uint8_t { failed, lost, checkpointed, requeued, recalled };
+BOOST_DESCRIBE_ENUM(RetryReason, failed, lost, checkpointed, requeued, recalled)
 
 // An attempt is over and the task waits for another one.
 struct TaskRetried {
@@ -199,6 +200,11 @@ struct JobReopened {
   Unplaced unplaced;               // those of them that ended while waiting
   bool operator==(const JobReopened&) const = default;
 };
+// One that is next in line is asked back; it ends as recalled unless it has begun.
+struct TaskRecalled {
+  AttemptId attempt;
+  bool operator==(const TaskRecalled&) const = default;
+};
 struct NoticeSettled {
   NoticeId id;
   bool delivered = false;
@@ -212,7 +218,7 @@ using EventBody =
                  MemberRemoved, TokenCreated, TokenRevoked, SiteAdded, SiteRemoved, SiteReported,
                  SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
-                 TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled>;
+                 TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled>;
 
 struct Event {
   Time at;
@@ -245,7 +251,7 @@ ATOLL_DESCRIBE(JobReleased, id)
 ATOLL_DESCRIBE(JobChanged, id, name, terms, labels)
 ATOLL_DESCRIBE(DependenciesSettled, id)
 ATOLL_DESCRIBE(WaitingEnded, id, indices, outcome, message)
-ATOLL_DESCRIBE(TaskPlaced, attempt, placement)
+ATOLL_DESCRIBE(TaskPlaced, attempt, placement, behind)
 ATOLL_DESCRIBE(TaskStarted, attempt, started)
 ATOLL_DESCRIBE(TaskStopping, attempt, reason, grace)
 ATOLL_DESCRIBE(TaskUnreachable, attempt, unreachable)
@@ -254,6 +260,7 @@ ATOLL_DESCRIBE(TaskRetried, attempt, reason, result, not_before)
 ATOLL_DESCRIBE(BackoffEnded, task)
 ATOLL_DESCRIBE(JobEnded, id, outcome, message)
 ATOLL_DESCRIBE(JobReopened, job, submitted, attempts, tally, unplaced)
+ATOLL_DESCRIBE(TaskRecalled, attempt)
 ATOLL_DESCRIBE(NoticeSettled, id, delivered, message, job)
 ATOLL_DESCRIBE(Event, at, by, body)
 

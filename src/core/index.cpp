@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "core/limits.h"
 
 namespace atl::core {
 namespace {
@@ -44,17 +45,47 @@ void hold(State& state, const Job& job, const Placement& placement, int sign) {
   if (node.gone && node.tasks == 0) site.nodes.erase(placement.node);
 }
 
+template <class T>
+void set_member(std::set<T>& set, const T& member, int sign) {
+  if (sign > 0)
+    set.insert(member);
+  else
+    set.erase(member);
+}
+
+void set_leader(State& state, const Job& job, AttemptId attempt, int sign) {
+  if (!state.terms_of(job).resources.devices.empty()) return;
+  const std::pair key{job.ns, job.terms};
+  std::set<AttemptId>& leaders = state.leaders[key];
+  set_member(leaders, attempt, sign);
+  if (leaders.empty()) state.leaders.erase(key);
+}
+
+// One in line and the one before it, who has the same terms.
+void set_follower(State& state, const Job& job, uint32_t index, const Task& task, int sign) {
+  const TaskId id{job.id, index};
+  const AttemptId behind = task.line->behind;
+  if (sign > 0)
+    state.followers.emplace(behind, id);
+  else
+    state.followers.erase(behind);
+  set_leader(state, job, behind, -sign);
+  if (in_line(task))
+    set_member(state.recalls, {std::get<TaskStarting>(task.state).placed + kInLineMax, id}, sign);
+}
+
 void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign) {
-  if (const Placement* placement = placement_of(task.state)) {
+  const Placement* placement = placement_of(task.state);
+  if (placement && task.line) return set_follower(state, job, index, task, sign);
+  if (placement) {
     hold(state, job, *placement, sign);
     job.placed += static_cast<uint32_t>(sign);
+    const AttemptId attempt{job.id, index, task.attempt};
+    if (sign < 0 || !state.followers.contains(attempt)) set_leader(state, job, attempt, sign);
     return;
   }
-  const auto timer = std::pair{std::get<TaskBackoff>(task.state).not_before, TaskId{job.id, index}};
-  if (sign > 0)
-    state.backoffs.insert(timer);
-  else
-    state.backoffs.erase(timer);
+  set_member(state.backoffs, {std::get<TaskBackoff>(task.state).not_before, TaskId{job.id, index}},
+             sign);
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ const Placement* placement_of(const TaskState& state) {
       [](const auto& placed) -> const Placement* { return &placed.placement; });
 }
 
+bool in_line(const Task& task) {
+  return task.line && !task.line->recalled && std::holds_alternative<TaskStarting>(task.state);
+}
+
 bool refuted(const Dependency& dependency) {
   if (!dependency.outcome || dependency.kind == DependencyKind::after_end) return false;
   const bool succeeded = *dependency.outcome == Outcome::succeeded;

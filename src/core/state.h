@@ -114,12 +114,24 @@ using TaskState = std::variant<TaskBackoff, TaskStarting, TaskRunning, TaskStop>
 // The placement of a task that holds one, or null.
 const Placement* placement_of(const TaskState& state);
 
+// Next in line: handed to the site, to begin when the one before it has ended. Until then it holds
+// nothing of its own.
+struct InLine {
+  AttemptId behind;
+  bool recalled = false;
+  bool operator==(const InLine&) const = default;
+};
+
 // A task that is more than an index in a range: placed, or in back-off.
 struct Task {
   uint32_t attempt = 0;  // the one placed, or the last one that ended
   TaskState state;
+  std::optional<InLine> line;
   bool operator==(const Task&) const = default;
 };
+
+// Whether the task is in line, not asked back, and not known to have begun.
+bool in_line(const Task& task);
 
 // What earlier attempts of an index have used up of its allowances.
 struct Tries {
@@ -165,6 +177,7 @@ bool dependencies_decided(const Job& job);
 
 struct TermsEntry {
   Terms terms;
+  bool brisk = false;  // the last task that ended was a short one
   // derived
   uint32_t jobs = 0;
   bool operator==(const TermsEntry&) const = default;
@@ -189,6 +202,9 @@ struct GroupKey {
   auto operator<=>(const GroupKey&) const = default;
 };
 using Backlog = std::map<NamespaceId, std::map<GroupKey, std::set<JobId>>>;
+
+// Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
+using Leaders = std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>>;
 
 struct Counters {
   uint64_t job = 0;
@@ -223,6 +239,9 @@ struct State {
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided
   std::set<std::pair<Time, TaskId>> backoffs;   // by when they end
   Backlog backlog;                              // jobs that are ready
+  Leaders leaders;
+  std::map<AttemptId, TaskId> followers;      // who is in line behind whom
+  std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
 
   bool operator==(const State&) const = default;
 
@@ -247,11 +266,12 @@ ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
 ATOLL_DESCRIBE(TaskStarting, placement, placed)
 ATOLL_DESCRIBE(TaskRunning, placement, placed, started, unreachable)
 ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unreachable)
-ATOLL_DESCRIBE(Task, attempt, state)
+ATOLL_DESCRIBE(InLine, behind, recalled)
+ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
                tries, tally, dependencies, labels, notify, size, unplaced)
-ATOLL_DESCRIBE(TermsEntry, terms)
+ATOLL_DESCRIBE(TermsEntry, terms, brisk)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices)

@@ -160,8 +160,10 @@ enum class EndCause : uint8_t {
   start_error,  // never ran: message tells (no such directory, command not found is exit 127
                 // instead)
   lost,         // the site no longer knows it and cannot tell how it ended
+  recalled,     // handed back as we asked: it had not begun
 };
-BOOST_DESCRIBE_ENUM(EndCause, exited, signalled, wall_time, stopped, memory, start_error, lost)
+BOOST_DESCRIBE_ENUM(EndCause, exited, signalled, wall_time, stopped, memory, start_error, lost,
+                    recalled)
 
 // How an attempt ended, as its site saw it.
 struct AttemptResult {

@@ -226,7 +226,8 @@ void Runtime::decide_report(Turn& turn, core::Report report) {
 }
 
 void Runtime::tick(Turn& turn) {
-  const bool timer = !state_.backoffs.empty() && state_.backoffs.begin()->first <= turn.now;
+  const Time due = core::next_timer(state_);
+  const bool timer = due && due <= turn.now;
   if (!tick_due_ && !timer) return;
   for (uint32_t i = 0; i < options_.ticks_per_turn; ++i) {
     auto events = core::decide(state_, {turn.now, core::Tick{}});
@@ -326,9 +327,7 @@ bool Runtime::run_reads() {
 Time Runtime::next_wake() const {
   if (health().read_only) return trial_at_;
   if (tick_due_) return last_now_;
-  Time wake;
-  if (!state_.backoffs.empty()) wake = state_.backoffs.begin()->first;
-  return wake;
+  return core::next_timer(state_);
 }
 
 void Runtime::start() {

@@ -13,7 +13,9 @@ void Runtime::send(core::Effects effects) {
     match(
         effect,
         [&](const core::StartAttempt& e) { starts[e.placement.site].push_back(start_order(e)); },
-        [&](const core::StopAttempt& e) { stops[e.site].push_back({e.attempt, e.grace}); },
+        [&](const core::StopAttempt& e) {
+          stops[e.site].push_back({e.attempt, e.grace, e.unless_begun});
+        },
         [&](const core::ForgetAttempt& e) { forgets[e.site].push_back(e.attempt); },
         [&](const core::SendNotice& e) {
           if (notice_sender_) notice_sender_(e.notice);
@@ -42,6 +44,7 @@ site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
   order.array = e.array;
   order.resumed = e.resumed;
   order.repeated = e.repeated;
+  order.behind = e.behind;
   order.placed = e.placed;
   order.name = e.name;
   order.placement = e.placement;

@@ -23,7 +23,8 @@ struct StartOrder {
   bool repeated = false;  // the server restarted and does not know whether this order ever arrived
   Time
       placed;  // when it was decided; a repeated order older than the machine's boot ends as `lost`
-  std::string name;  // of the job
+  std::optional<AttemptId> behind;  // begin when that one has ended, or at once if it is not here
+  std::string name;                 // of the job
   std::string ns;
   std::string user;             // Atoll's name of who asked
   std::optional<uint32_t> uid;  // the machine's account to run under, when known
@@ -37,6 +38,8 @@ struct StartOrder {
 struct StopOrder {
   AttemptId attempt;
   Duration grace;  // between SIGTERM and SIGKILL; zero kills at once
+  // Hand it back, with cause `recalled`, if it is still behind another one; let it be if it is not.
+  bool unless_begun = false;
 };
 
 enum class LogStream : uint8_t { out, err };
@@ -74,7 +77,8 @@ class SiteDriver {
   virtual void adopt(std::vector<AttemptId> expected, ReportSink sink) = 0;
 
   // Starts the attempts, each at most once ever. Success is an AttemptStarted or AttemptEnded
-  // report; what cannot be started ends with cause `start_error`.
+  // report; what cannot be started ends with cause `start_error`. An order names one it is behind
+  // only on a site that reports the ability `line`.
   virtual void start(std::vector<StartOrder> orders) = 0;
 
   // Ends the attempts: SIGTERM to the whole tree, SIGKILL after the grace. Success is an

@@ -2,6 +2,7 @@
 
 #include "core/scheduling/candidates.h"
 #include "core/scheduling/filter.h"
+#include "core/scheduling/line.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/rank.h"
 
@@ -15,21 +16,34 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
 
 enum class Stuck { no, job, group };
 
-// Places as many indices of one job as fit. Says what stopped it: the job itself, or its whole
-// group.
-Stuck place_job(World& world, const Job& job, const Terms& terms, uint32_t max,
-                std::vector<TaskPlaced>& placed) {
+// Room for one more task of the job, or what stands in the way: the job itself, or something that
+// its whole group shares.
+tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
+  if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
+  if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::group);
   const bool devices = !terms.resources.devices.empty();
+  auto placement = place(world, terms, devices ? allowance(world, job.ns) : Allowance{});
+  if (!placement) return tl::unexpected(Stuck::group);
+  return std::move(*placement);
+}
+
+// Places as many indices of one job as fit, and lines up others behind them if it `may_line_up`.
+Stuck place_job(World& world, const Job& job, const Terms& terms, uint32_t max, bool may_line_up,
+                std::vector<TaskPlaced>& placed) {
   for (const Interval& range : job.waiting.ranges()) {
     for (uint64_t index = range.first; index <= range.last; ++index) {
       if (placed.size() >= max) return Stuck::group;
-      if (over_array_limit(world, job, terms)) return Stuck::job;
-      if (over_quota(world, job.ns, terms)) return Stuck::group;
-      const auto placement = place(world, terms, devices ? allowance(world, job.ns) : Allowance{});
-      if (!placement) return Stuck::group;
-      take(world, job, terms, *placement);
       const auto at = static_cast<uint32_t>(index);
-      placed.push_back({AttemptId{job.id, at, next_attempt(job, at)}, *placement});
+      const AttemptId attempt{job.id, at, next_attempt(job, at)};
+      auto room = find_room(world, job, terms);
+      if (room) {
+        take(world, job, terms, *room);
+        placed.push_back({attempt, std::move(*room), {}});
+        continue;
+      }
+      const auto leader = may_line_up ? next_leader(world, job, terms) : std::nullopt;
+      if (!leader) return room.error();
+      placed.push_back({attempt, *leader->placement, leader->attempt});
     }
   }
   return Stuck::no;
@@ -43,14 +57,18 @@ std::vector<TaskPlaced> round(const State& state, uint32_t max) {
   World world = look(state);
   const std::vector<Candidate> all = candidates(state);
   Ranking ranking(all);
+  bool may_line_up = true;
   while (const Cursor* best = ranking.best()) {
     if (placed.size() >= max) break;
     const Job& job = state.jobs.at(best->head());
-    const Stuck stuck = place_job(world, job, *best->candidate->terms, max, placed);
-    if (stuck == Stuck::group)
-      ranking.drop();
-    else
+    const Stuck stuck = place_job(world, job, *best->candidate->terms, max, may_line_up, placed);
+    if (stuck != Stuck::group) {
       ranking.advance();
+      continue;
+    }
+    ranking.drop();
+    // Room that comes free is for the one that waits for it first, not for who comes after.
+    may_line_up = false;
   }
   return placed;
 }

@@ -88,6 +88,7 @@ void LocalDriver::reconcile_first() {
 void LocalDriver::reconcile_again() {
   std::vector<std::pair<AttemptId, core::AttemptResult>> ended;
   std::vector<AttemptId> lost;
+  std::set<AttemptId> unsent;
   for (auto& [attempt, live] : live_) {
     const auto at = listed_.find(attempt);
     if (at != listed_.end() && at->second) {
@@ -97,11 +98,13 @@ void LocalDriver::reconcile_again() {
         sink_(core::AttemptStarted{attempt, listed_starts_[attempt]});
       live.started = true;
     } else if (!live.launch.empty()) {
-      live.sent = true;
-      warden_.send(Order(StartTask{attempt, live.launch}));
+      unsent.insert(attempt);
     } else {
       lost.push_back(attempt);
     }
+  }
+  send_starts(std::move(unsent));
+  for (const auto& [attempt, live] : live_) {
     if (live.stop) warden_.send(Order(*live.stop));
   }
   for (auto& [attempt, result] : ended) report_end(attempt, std::move(result));
@@ -110,6 +113,21 @@ void LocalDriver::reconcile_again() {
   }
   for (const auto& [attempt, result] : listed_) {
     if (!result && !live_.contains(attempt)) stop_unwanted(attempt);
+  }
+}
+
+// Each after the one it is behind, so that the warden knows that one when it comes.
+void LocalDriver::send_starts(std::set<AttemptId> attempts) {
+  while (!attempts.empty()) {
+    for (auto at = attempts.begin(); at != attempts.end();) {
+      Live& live = live_.at(*at);
+      if (live.behind && attempts.contains(*live.behind)) {
+        ++at;
+        continue;
+      }
+      send_start(*at, live);
+      at = attempts.erase(at);
+    }
   }
 }
 

@@ -285,13 +285,17 @@ void LocalDriver::begin(StartOrder order) {
                       launch.error().message);
   }
   at->second.launch = wire::encode(*launch);
-  if (!warden_.open()) return;
-  at->second.sent = true;
-  warden_.send(Order(StartTask{attempt, at->second.launch}));
+  at->second.behind = order.behind;
+  if (warden_.open()) send_start(attempt, at->second);
+}
+
+void LocalDriver::send_start(AttemptId attempt, Live& live) {
+  live.sent = true;
+  warden_.send(Order(StartTask{attempt, live.launch, live.behind}));
 }
 
 void LocalDriver::begin_stop(const StopOrder& order) {
-  const StopTask stop{order.attempt, order.grace};
+  const StopTask stop{order.attempt, order.grace, order.unless_begun};
   if (const auto at = live_.find(order.attempt); at != live_.end())
     at->second.stop = stop;
   else
@@ -345,7 +349,7 @@ void LocalDriver::report_end(AttemptId attempt, core::EndCause cause, std::strin
 }
 
 void LocalDriver::stop_unwanted(AttemptId attempt) {
-  const StopTask stop{attempt, kUnwantedGrace};
+  const StopTask stop{attempt, kUnwantedGrace, false};
   live_[attempt] = {.sent = true, .started = true, .unwanted = true, .stop = stop};
   warden_.send(Order(stop));
 }

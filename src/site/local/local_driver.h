@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <variant>
@@ -84,6 +85,7 @@ class LocalDriver : public SiteDriver {
   // What the driver believes of an attempt that has not ended.
   struct Live {
     std::string launch;  // kept until the warden is known to have it
+    std::optional<AttemptId> behind;
     bool sent = false;
     bool started = false;
     bool unwanted = false;  // found running, not expected: stopped, its end not reported
@@ -107,6 +109,8 @@ class LocalDriver : public SiteDriver {
   bool still_refused(int64_t now);
   void take_wanted();
   void begin(StartOrder order);
+  void send_start(AttemptId attempt, Live& live);
+  void send_starts(std::set<AttemptId> attempts);
   void begin_stop(const StopOrder& order);
   [[nodiscard]] Result<Launch> resolve(StartOrder& order);
   void hear();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -63,12 +64,14 @@ struct Hello {
 };
 struct StartTask {
   AttemptId attempt;
-  std::string launch;  // an encoded Launch, which the warden need not understand
+  std::string launch;               // an encoded Launch, which the warden need not understand
+  std::optional<AttemptId> behind;  // starts when that one has ended
   bool operator==(const StartTask&) const = default;
 };
 struct StopTask {
   AttemptId attempt;
   Duration grace;
+  bool unless_begun = false;
   bool operator==(const StopTask&) const = default;
 };
 struct ForgetTasks {
@@ -131,8 +134,8 @@ ATOLL_DESCRIBE(Launch, attempt, array, resumed, name, ns, account, cpu_milli, me
                grace, payload, job_dir, gpus_present, gpus, processes_max, log_bytes_max, lang,
                installation)
 ATOLL_DESCRIBE(Hello, version, installation)
-ATOLL_DESCRIBE(StartTask, attempt, launch)
-ATOLL_DESCRIBE(StopTask, attempt, grace)
+ATOLL_DESCRIBE(StartTask, attempt, launch, behind)
+ATOLL_DESCRIBE(StopTask, attempt, grace, unless_begun)
 ATOLL_DESCRIBE(ForgetTasks, attempts)
 ATOLL_DESCRIBE(ExecTask, id, attempt, argv, stdin_text, timeout)
 ATOLL_DESCRIBE(Adopted)

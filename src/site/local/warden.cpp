@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/overloaded.h"
@@ -56,6 +57,22 @@ void Warden::turn() {
 // The end of a turn: what was accepted is written down before it starts, what ended before it is
 // told.
 void Warden::settle() {
+  do {
+    start_accepted();
+    for (const StopTask& order : stops_) deliver_stop(order);
+    stops_.clear();
+    // What ended at once let the one behind it in.
+  } while (!starts_.empty());
+  static_cast<void>(ledger_.commit());
+  flush_server();
+  for (const int number : touched_) {
+    const auto slot = slots_.find(number);
+    if (slot != slots_.end()) flush_keeper(number, slot->second);
+  }
+  touched_.clear();
+}
+
+void Warden::start_accepted() {
   const bool written = ledger_.commit();
   std::vector<StartTask> starts = std::move(starts_);
   starts_.clear();
@@ -68,17 +85,8 @@ void Warden::settle() {
     tell(TaskEnded{order.attempt,
                    plain_end(core::EndCause::start_error,
                              "the warden cannot write its ledger: is the disk full?")});
+    start_next(order.attempt);
   }
-  for (const StopTask& order : stops_) deliver_stop(order);
-  stops_.clear();
-  // Dispatching may have ended something at once.
-  static_cast<void>(ledger_.commit());
-  flush_server();
-  for (const int number : touched_) {
-    const auto slot = slots_.find(number);
-    if (slot != slots_.end()) flush_keeper(number, slot->second);
-  }
-  touched_.clear();
 }
 
 void Warden::hear_signals() {
@@ -147,9 +155,11 @@ void Warden::tell(const Notice& notice) {
 void Warden::on_order(const Hello& order) {
   if (order.installation != options_.installation) return drop_server();
   greeted_ = true;
+  line_.clear();  // the server says again who is in line, if it still knows
   Welcome welcome{.version = kProtocolVersion, .pid = ::getpid(), .rebooted = ledger_.rebooted()};
   welcome.abilities.push_back(groups_.version == 0 ? "rlimits"
                                                    : "cgroup-v" + std::to_string(groups_.version));
+  welcome.abilities.push_back("line");
   tell(welcome);
   for (const auto& [attempt, result] : ledger_.known()) {
     if (result) {
@@ -167,6 +177,10 @@ void Warden::on_order(const Hello& order) {
 void Warden::on_order(StartTask& order) {
   const auto known = ledger_.known().find(order.attempt);
   if (known == ledger_.known().end()) {
+    if (order.behind && live(*order.behind)) {
+      line_.try_emplace(*order.behind, std::move(order));
+      return;
+    }
     ledger_.accept(order.attempt);
     starts_.push_back(std::move(order));
     return;
@@ -181,7 +195,37 @@ void Warden::on_order(StartTask& order) {
 
 void Warden::on_order(const StopTask& order) { stops_.push_back(order); }
 
+// One that the ledger knows and that has no result yet: it runs, or is about to.
+bool Warden::live(AttemptId attempt) const {
+  const auto known = ledger_.known().find(attempt);
+  return known != ledger_.known().end() && !known->second;
+}
+
+// The room of the one that ended goes to the one behind it, without asking anybody.
+void Warden::start_next(AttemptId ended) {
+  auto next = line_.extract(ended);
+  if (!next) return;
+  ledger_.accept(next.mapped().attempt);
+  starts_.push_back(std::move(next.mapped()));
+}
+
+// Whether the order was for one in line, which it has then left.
+bool Warden::leave_line(const StopTask& order) {
+  const auto at = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
+    return entry.second.attempt == order.attempt;
+  });
+  if (at == line_.end()) return false;
+  line_.erase(at);
+  end_attempt(order.attempt,
+              order.unless_begun
+                  ? plain_end(core::EndCause::recalled, "handed back before it began")
+                  : plain_end(core::EndCause::stopped, "stopped before it began"));
+  return true;
+}
+
 void Warden::deliver_stop(const StopTask& order) {
+  if (leave_line(order)) return;
+  if (order.unless_begun && live(order.attempt)) return;
   if (const auto at = running_.find(order.attempt); at != running_.end()) {
     slots_.at(at->second).link.send(Order(order));
     touched_.insert(at->second);
@@ -192,7 +236,9 @@ void Warden::deliver_stop(const StopTask& order) {
     return tell(TaskEnded{order.attempt, *known->second});
   }
   end_attempt(order.attempt,
-              plain_end(core::EndCause::lost, "the warden does not know this attempt"));
+              order.unless_begun
+                  ? plain_end(core::EndCause::recalled, "handed back before it came")
+                  : plain_end(core::EndCause::lost, "the warden does not know this attempt"));
 }
 
 void Warden::on_order(const ForgetTasks& order) {
@@ -216,6 +262,7 @@ void Warden::on_order(const Shutdown&) { done_ = true; }
 void Warden::end_attempt(AttemptId attempt, const core::AttemptResult& result) {
   ledger_.end(attempt, result);
   tell(TaskEnded{attempt, result});
+  start_next(attempt);
 }
 
 }  // namespace atl::site

@@ -61,6 +61,7 @@ class Warden {
   // The loop.
   void turn();
   void settle();
+  void start_accepted();
   void accept_server();
   void serve();
   void hear_signals();
@@ -81,6 +82,9 @@ class Warden {
 
   // Keepers (warden_keepers.cpp).
   void dispatch(StartTask order);
+  bool live(AttemptId attempt) const;
+  void start_next(AttemptId ended);
+  bool leave_line(const StopTask& order);
   void deliver_stop(const StopTask& order);
   int idle_keeper();
   int make_keeper();
@@ -109,9 +113,10 @@ class Warden {
   Slots slots_;
   std::set<int> idle_;
   std::map<AttemptId, int> running_;
-  std::set<int> touched_;          // slots with something to send
-  std::vector<StartTask> starts_;  // accepted in this turn
-  std::vector<StopTask> stops_;    // of this turn, after the starts
+  std::set<int> touched_;                // slots with something to send
+  std::vector<StartTask> starts_;        // accepted in this turn
+  std::map<AttemptId, StartTask> line_;  // by whom they are behind; in no ledger until they start
+  std::vector<StopTask> stops_;          // of this turn, after the starts
 };
 
 }  // namespace atl::site

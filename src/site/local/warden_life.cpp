@@ -127,6 +127,7 @@ void Warden::watch(int fd, uint64_t tag) {
 }
 
 void Warden::close_down() {
+  line_.clear();
   // All keepers kill at once, then each is waited for.
   for (auto& [number, slot] : slots_) slot.link.close();
   while (!slots_.empty()) {

@@ -1,0 +1,62 @@
+#include "core/scheduling/line.h"
+
+#include <algorithm>
+
+#include "core/limits.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+// Room that is handed on must be room there is: a node or a quota that shrank gets it back instead.
+bool fits(const NodeView& node) { return node.cpu_milli_free >= 0 && node.memory_bytes_free >= 0; }
+
+bool fits(const Quota& quota, const InUse& in_use) {
+  return in_use.cpu_milli <= quota.cpu_milli.value_or(INT64_MAX) &&
+         in_use.memory_bytes <= quota.memory_bytes.value_or(INT64_MAX) &&
+         in_use.tasks <= quota.running.value_or(UINT64_MAX);
+}
+
+const NodeView* usable_node(const World& world, const Placement& at) {
+  for (const NodeView& view : world.nodes) {
+    if (view.site == at.site && view.node->capacity.name == at.node) return &view;
+  }
+  return nullptr;
+}
+
+bool lines_up(const Site& site) {
+  return std::find(site.abilities.begin(), site.abilities.end(), kLineAbility) !=
+         site.abilities.end();
+}
+
+// One that has been there for a while is not about to end, whatever others of its kind did.
+bool about_to_end(const TaskState& state, Time now) {
+  const auto fresh = [&](const auto& s) { return now < s.placed + kInLineMax; };
+  if (const auto* starting = std::get_if<TaskStarting>(&state)) return fresh(*starting);
+  const auto* running = std::get_if<TaskRunning>(&state);
+  return running && !running->unreachable && fresh(*running);
+}
+
+}  // namespace
+
+std::optional<Leader> next_leader(World& world, const Job& job, const Terms& terms) {
+  const State& state = *world.state;
+  const std::pair key{job.ns, job.terms};
+  const auto group = state.leaders.find(key);
+  if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
+  if (!fits(state.namespaces.at(job.ns).quota, world.in_use_of(job.ns))) return std::nullopt;
+  auto& at = world.led.try_emplace(key, group->second.begin()).first->second;
+  while (at != group->second.end()) {
+    const AttemptId attempt = *at++;
+    // An array's own limit counts by job.
+    if (terms.parallel_max > 0 && attempt.job != job.id) continue;
+    const Task& task = state.job(attempt.job)->tasks.at(attempt.index);
+    if (!about_to_end(task.state, state.now)) continue;
+    const Placement& placement = *placement_of(task.state);
+    const NodeView* node = usable_node(world, placement);
+    if (node && fits(*node) && lines_up(state.sites.at(placement.site)))
+      return Leader{attempt, &placement};
+  }
+  return std::nullopt;
+}
+
+}  // namespace atl::core::scheduling

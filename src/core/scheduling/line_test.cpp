@@ -1,0 +1,189 @@
+#include "core/scheduling/line.h"
+
+#include "core/limits.h"
+#include "core/test_world.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+// A node with as many cores as asked for, on a site that lines up, and an array whose first tasks
+// were short.
+class Line : public ::testing::Test {
+ protected:
+  void start(int cpus, uint32_t parallel_max = 0, Duration first_took = milliseconds(5)) {
+    report_capacity(cpus);
+    SubmitJob array = TestWorld::job();
+    array.array = true;
+    array.indices = IntervalSet({1, 20});
+    array.terms.parallel_max = parallel_max;
+    id = world.submit(array);
+    world.settle();
+    end(1, first_took);
+  }
+
+  void report_capacity(int cpus) {
+    world.run(Report{SiteProbed{"local", {{node("n1", cpus)}, {kLineAbility}}}});
+  }
+
+  void end(uint32_t index, Duration took, EndCause cause = EndCause::exited) {
+    AttemptResult result{.cause = cause};
+    result.usage.started = world.now;
+    result.usage.ended = world.now + took;
+    world.run(Report{AttemptEnded{{id, index, attempt_of(index)}, result}});
+    world.settle();
+  }
+
+  uint32_t attempt_of(uint32_t index) const { return task(index).attempt; }
+  const Task& task(uint32_t index) const { return world.state.jobs.at(id).tasks.at(index); }
+  bool placed(uint32_t index) const { return world.state.jobs.at(id).tasks.count(index) > 0; }
+  int64_t cpus_used() const {
+    return world.state.sites.begin()->second.nodes.at("n1").cpu_milli_used;
+  }
+  AttemptId attempt(uint32_t index) const { return {id, index, attempt_of(index)}; }
+
+  TestWorld world;
+  JobId id;
+};
+
+TEST_F(Line, BehindEachShortTaskOneIsHandedOverWithoutHoldingAnything) {
+  start(2);
+  ASSERT_TRUE(placed(5));
+  EXPECT_EQ(task(4).line->behind, attempt(2));
+  EXPECT_EQ(task(5).line->behind, attempt(3));
+  EXPECT_FALSE(placed(6)) << "one behind each, no more";
+  EXPECT_EQ(cpus_used(), 2000);
+  EXPECT_EQ(world.state.jobs.at(id).placed, 2u);
+}
+
+TEST_F(Line, TheNextTakesOverTheRoomAndAnotherLinesUp) {
+  start(2);
+  end(2, milliseconds(5));
+  EXPECT_FALSE(task(4).line) << "it holds the room itself now";
+  EXPECT_EQ(task(6).line->behind, attempt(4));
+  EXPECT_EQ(cpus_used(), 2000);
+}
+
+TEST_F(Line, LongTasksAreFollowedByNobody) {
+  start(2, 0, seconds(3));
+  EXPECT_FALSE(placed(4));
+}
+
+TEST_F(Line, ASiteThatCannotIsNotAskedTo) {
+  world.nodes({node("n1", 2)});
+  SubmitJob array = TestWorld::job();
+  array.array = true;
+  array.indices = IntervalSet({1, 20});
+  id = world.submit(array);
+  world.settle();
+  end(1, milliseconds(5));
+  EXPECT_FALSE(placed(4));
+}
+
+TEST_F(Line, AnArraysOwnLimitHolds) {
+  start(8, 2);
+  EXPECT_EQ(world.state.jobs.at(id).placed, 2u);
+  EXPECT_TRUE(task(4).line && task(5).line);
+  end(2, milliseconds(5));
+  EXPECT_EQ(world.state.jobs.at(id).placed, 2u);
+}
+
+TEST_F(Line, ReportsMayComeInAnyOrder) {
+  start(2);
+  const AttemptId next = attempt(4);
+  world.run(Report{AttemptStarted{next, world.now}});
+  EXPECT_EQ(cpus_used(), 2000) << "the one before it is not known to have ended";
+  AttemptResult done;
+  world.run(Report{AttemptEnded{next, done}});
+  EXPECT_EQ(cpus_used(), 2000);
+  end(2, milliseconds(5));
+  EXPECT_EQ(cpus_used(), 2000) << "its room was given to another";
+}
+
+TEST_F(Line, OneThatWaitsTooLongIsAskedBackAndWaitsLikeTheOthers) {
+  start(2);
+  world.effects.clear();
+  world.now = world.now + kInLineMax;
+  world.settle();
+  ASSERT_EQ(world.effects.size(), 2u);
+  EXPECT_TRUE(std::get<StopAttempt>(world.effects[0]).unless_begun);
+  end(4, {}, EndCause::recalled);
+  EXPECT_FALSE(placed(4));
+  EXPECT_TRUE(world.state.jobs.at(id).waiting.contains(4));
+  EXPECT_EQ(world.state.jobs.at(id).tries.at(4).failures, 0u);
+  EXPECT_EQ(world.state.jobs.at(id).tries.at(4).losses, 0u);
+}
+
+TEST_F(Line, OneThatBeganBeforeItCouldBeAskedBackRuns) {
+  start(2);
+  world.now = world.now + kInLineMax;
+  world.settle();
+  world.run(Report{AttemptStarted{attempt(4), world.now}});
+  end(2, seconds(1));
+  EXPECT_TRUE(std::holds_alternative<TaskRunning>(task(4).state));
+  EXPECT_FALSE(task(4).line);
+}
+
+TEST_F(Line, WhoWaitsForTheRoomAlreadyComesFirst) {
+  start(2);
+  SubmitJob urgent = TestWorld::job();
+  urgent.terms.priority = 5;
+  world.submit(urgent);
+  world.settle();
+  end(2, milliseconds(5));
+  EXPECT_FALSE(placed(6)) << "the room that 4 leaves is for the urgent one";
+  const JobId first{id.value + 1};
+  end(4, milliseconds(5));
+  EXPECT_EQ(world.state.jobs.at(first).placed, 1u);
+}
+
+TEST_F(Line, HoldingTheJobAsksThemBack) {
+  start(2);
+  const Events held = world.run(Request{TestWorld::admin(), HoldJob{id}});
+  EXPECT_EQ(held.size(), 3u);
+  EXPECT_TRUE(std::holds_alternative<TaskRecalled>(held[2].body));
+}
+
+TEST_F(Line, DrainingTheSiteAsksThemBack) {
+  start(2);
+  const Events drained = world.run(Request{TestWorld::admin(), DrainSite{"local", true}});
+  EXPECT_EQ(drained.size(), 3u);
+  EXPECT_TRUE(std::holds_alternative<TaskRecalled>(drained[2].body));
+}
+
+TEST_F(Line, ANodeThatShrankGetsItsRoomBack) {
+  start(2);
+  report_capacity(1);
+  end(2, milliseconds(5));
+  end(3, milliseconds(5));
+  EXPECT_FALSE(placed(6));
+  EXPECT_EQ(cpus_used(), 2000) << "those that were in line already";
+  end(4, milliseconds(5));
+  EXPECT_EQ(cpus_used(), 1000);
+}
+
+TEST_F(Line, ANodeThatIsGoneKeepsWhoIsInLineUntilTheyEnd) {
+  start(1);
+  world.run(Report{SiteProbed{"local", {{}, {kLineAbility}}}});
+  end(2, milliseconds(5));
+  EXPECT_EQ(cpus_used(), 1000);
+  end(3, milliseconds(5));
+  EXPECT_TRUE(world.state.sites.begin()->second.nodes.empty());
+}
+
+TEST_F(Line, ARestartRepeatsLeadersBeforeFollowers) {
+  start(2);
+  world.now = world.now + kInLineMax;
+  world.settle();
+  std::vector<std::string> order;
+  for (const Effect& effect : pending_effects(world.state)) {
+    if (const auto* start = std::get_if<StartAttempt>(&effect))
+      order.push_back(to_string(start->attempt) + (start->behind ? " in line" : ""));
+    if (const auto* stop = std::get_if<StopAttempt>(&effect))
+      order.push_back("back " + to_string(stop->attempt));
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"1[2].1", "1[3].1", "1[4].1 in line", "back 1[4].1",
+                                             "1[5].1 in line", "back 1[5].1"}));
+}
+
+}  // namespace
+}  // namespace atl::core::scheduling

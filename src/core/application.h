@@ -1,0 +1,64 @@
+// One event being applied: the time and author, the state, and the effects so far. Platform and
+// jobs are in apply.cpp, tasks in apply_tasks.cpp.
+#pragma once
+
+#include "core/core.h"
+
+namespace atl::core {
+
+class Application {
+ public:
+  Application(State& state, const Event& event) : state_(state), at_(event.at), by_(event.by) {}
+
+  void operator()(const UserCreated& e);
+  void operator()(const UserChanged& e);
+  void operator()(const NamespaceCreated& e);
+  void operator()(const NamespaceDeleted& e);
+  void operator()(const QuotaSet& e) { state_.namespaces.at(e.id).quota = e.quota; }
+  void operator()(const MemberSet& e) { state_.namespaces.at(e.id).members[e.user] = e.role; }
+  void operator()(const MemberRemoved& e) { state_.namespaces.at(e.id).members.erase(e.user); }
+  void operator()(const TokenCreated& e);
+  void operator()(const TokenRevoked& e);
+  void operator()(const SiteAdded& e);
+  void operator()(const SiteRemoved& e);
+  void operator()(const SiteReported& e);
+  void operator()(const SiteDrained& e) { state_.sites.at(e.id).draining = e.draining; }
+  void operator()(const JobSubmitted& e);
+  void operator()(const JobHeld& e) { set_held(e.id, true); }
+  void operator()(const JobReleased& e) { set_held(e.id, false); }
+  void operator()(const JobChanged& e);
+  void operator()(const DependenciesSettled& e);
+  void operator()(const WaitingEnded& e);
+  void operator()(const TaskPlaced& e);
+  void operator()(const TaskStarted& e);
+  void operator()(const TaskStopping& e);
+  void operator()(const TaskUnreachable& e);
+  void operator()(const TaskEnded& e);
+  void operator()(const TaskRetried& e);
+  void operator()(const BackoffEnded& e);
+  void operator()(const JobEnded& e);
+  void operator()(const JobReopened& e);
+  void operator()(const NoticeSettled& e) { state_.notices.erase(e.id); }
+  void operator()(const TaskRecalled& e);
+
+  Effects take_effects() { return std::move(effects_); }
+
+ private:
+  Job& job(JobId id);
+  Task& task(Job& job, AttemptId attempt);
+  void set_held(JobId id, bool held);
+  Job& insert_job(const JobSubmitted& e, Time submitted);
+  void archive(const Job& job, AttemptId attempt, const Task& task, Outcome outcome, bool retried,
+               const AttemptResult& result);
+  void end_placement(Job& job, AttemptId attempt, Task& task, const AttemptResult& result);
+  void hand_over(AttemptId leader);
+  void settle_dependents(JobId id, Outcome outcome);
+  void owe_notice(const Job& job, Outcome outcome);
+
+  State& state_;
+  const Time at_;
+  const UserId by_;
+  Effects effects_;
+};
+
+}  // namespace atl::core

@@ -1,0 +1,217 @@
+// The life of a task: placed, begun, stopped, ended; and what a restart must repeat of it.
+#include <iterator>
+
+#include "base/check.h"
+#include "base/overloaded.h"
+#include "core/application.h"
+#include "core/index.h"
+#include "core/limits.h"
+
+namespace atl::core {
+namespace {
+
+// A task in line is taken out of its indexes while it changes; one that is not has none that
+// depend on how far it is.
+class Reindexed {
+ public:
+  Reindexed(State& state, Job& job, uint32_t index, Task& task)
+      : state_(state), job_(job), index_(index), task_(task) {
+    if (task_.line) unindex_task(state_, job_, index_, task_);
+  }
+  ~Reindexed() {
+    if (task_.line) index_task(state_, job_, index_, task_);
+  }
+  Reindexed(const Reindexed&) = delete;
+  Reindexed& operator=(const Reindexed&) = delete;
+
+ private:
+  State& state_;
+  Job& job_;
+  const uint32_t index_;
+  Task& task_;
+};
+
+void repeat(const State& state, const Job& job, uint32_t index, const Task& task,
+            Effects& effects) {
+  const AttemptId attempt{job.id, index, task.attempt};
+  const auto tries = job.tries.find(index);
+  const bool resumed = tries != job.tries.end() && tries->second.checkpointed;
+  if (const auto* starting = std::get_if<TaskStarting>(&task.state)) {
+    const auto behind = task.line ? std::optional(task.line->behind) : std::nullopt;
+    effects.push_back(StartAttempt{attempt, starting->placement, starting->placed, true, job.array,
+                                   resumed, behind, job.user, job.ns, job.name, state.terms_of(job),
+                                   job.payload});
+    if (task.line && task.line->recalled)
+      effects.push_back(StopAttempt{attempt, starting->placement.site, {}, true});
+  } else if (const auto* stop = std::get_if<TaskStop>(&task.state)) {
+    effects.push_back(StopAttempt{attempt, stop->placement.site, stop->grace, false});
+  }
+}
+
+}  // namespace
+
+Task& Application::task(Job& job, AttemptId attempt) {
+  const auto it = job.tasks.find(attempt.index);
+  CHECK(it != job.tasks.end(), "no task for attempt " + to_string(attempt));
+  CHECK(it->second.attempt == attempt.attempt,
+        "attempt " + to_string(attempt) + " is not the current one");
+  return it->second;
+}
+
+void Application::operator()(const TaskPlaced& e) {
+  Job& target = job(e.attempt.job);
+  CHECK(target.waiting.contains(e.attempt.index),
+        "placed index of " + to_string(e.attempt) + " is not waiting");
+  target.waiting.remove(e.attempt.index);
+  Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
+  if (e.behind) placed.line = InLine{*e.behind};
+  index_task(state_, target, e.attempt.index, placed);
+  target.tasks.emplace(e.attempt.index, placed);
+  const auto tries = target.tries.find(e.attempt.index);
+  const bool resumed = tries != target.tries.end() && tries->second.checkpointed;
+  effects_.push_back(StartAttempt{e.attempt, e.placement, at_, false, target.array, resumed,
+                                  e.behind, target.user, target.ns, target.name,
+                                  state_.terms_of(target), target.payload});
+  index_ready(state_, target);
+}
+
+void Application::operator()(const TaskStarted& e) {
+  Job& target = job(e.attempt.job);
+  Task& started = task(target, e.attempt);
+  if (auto* stop = std::get_if<TaskStop>(&started.state)) {
+    stop->started = e.started;
+    return;
+  }
+  const Reindexed line(state_, target, e.attempt.index, started);
+  const auto& starting = std::get<TaskStarting>(started.state);
+  started.state = TaskRunning{starting.placement, starting.placed, e.started};
+}
+
+void Application::operator()(const TaskRecalled& e) {
+  Job& target = job(e.attempt.job);
+  Task& recalled = task(target, e.attempt);
+  CHECK(recalled.line, "only one in line is asked back: " + to_string(e.attempt));
+  const Reindexed line(state_, target, e.attempt.index, recalled);
+  recalled.line->recalled = true;
+  state_.terms.at(target.terms).brisk = false;
+  effects_.push_back(StopAttempt{e.attempt, placement_of(recalled.state)->site, {}, true});
+}
+
+void Application::operator()(const TaskStopping& e) {
+  Job& owner = job(e.attempt.job);
+  Task& target = task(owner, e.attempt);
+  const Reindexed line(state_, owner, e.attempt.index, target);
+  TaskStop stop = match(
+      target.state, [](const TaskBackoff&) { return TaskStop{}; },
+      [](const TaskStarting& s) { return TaskStop{.placement = s.placement, .placed = s.placed}; },
+      [](const TaskRunning& s) {
+        return TaskStop{.placement = s.placement,
+                        .placed = s.placed,
+                        .started = s.started,
+                        .unreachable = s.unreachable};
+      },
+      [](const TaskStop& s) { return s; });
+  CHECK(stop.placement.site, "only a placed task is stopped: " + to_string(e.attempt));
+  stop.since = at_;
+  stop.reason = e.reason;
+  stop.grace = e.grace;
+  effects_.push_back(StopAttempt{e.attempt, stop.placement.site, e.grace, false});
+  target.state = std::move(stop);
+}
+
+void Application::operator()(const TaskUnreachable& e) {
+  Task& target = task(job(e.attempt.job), e.attempt);
+  if (auto* running = std::get_if<TaskRunning>(&target.state)) running->unreachable = e.unreachable;
+  if (auto* stop = std::get_if<TaskStop>(&target.state)) stop->unreachable = e.unreachable;
+}
+
+void Application::archive(const Job& job, AttemptId attempt, const Task& task, Outcome outcome,
+                          bool retried, const AttemptResult& result) {
+  const Placement& placement = *placement_of(task.state);
+  const Time placed = match(
+      task.state, [](const TaskBackoff&) { return Time{}; },
+      [](const auto& s) { return s.placed; });
+  effects_.push_back(
+      ArchiveAttempt{attempt, job.array, retried, outcome, placement, placed, result});
+  effects_.push_back(ForgetAttempt{attempt, placement.site});
+}
+
+// Its room goes to the one behind it, before it is given up: a node that is gone lives as long as
+// it holds somebody.
+void Application::hand_over(AttemptId leader) {
+  const auto follower = state_.followers.find(leader);
+  if (follower == state_.followers.end()) return;
+  const TaskId next = follower->second;
+  Job& target = job(next.job);
+  Task& promoted = target.tasks.find(next.index)->second;
+  unindex_task(state_, target, next.index, promoted);
+  promoted.line.reset();
+  index_task(state_, target, next.index, promoted);
+}
+
+void Application::end_placement(Job& job, AttemptId attempt, Task& task,
+                                const AttemptResult& result) {
+  hand_over(attempt);
+  unindex_task(state_, job, attempt.index, task);
+  task.line.reset();
+  if (result.cause == EndCause::recalled) return;
+  state_.terms.at(job.terms).brisk =
+      result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
+}
+
+void Application::operator()(const TaskEnded& e) {
+  Job& target = job(e.attempt.job);
+  Task& ended = task(target, e.attempt);
+  archive(target, e.attempt, ended, e.outcome, false, e.result);
+  end_placement(target, e.attempt, ended, e.result);
+  target.tasks.erase(e.attempt.index);
+  target.tries.erase(e.attempt.index);
+  ++target.tally[static_cast<size_t>(e.outcome)];
+}
+
+void Application::operator()(const TaskRetried& e) {
+  Job& target = job(e.attempt.job);
+  Task& ended = task(target, e.attempt);
+  const Outcome outcome = e.reason == RetryReason::lost ? Outcome::lost : Outcome::failed;
+  archive(target, e.attempt, ended, outcome, true, e.result);
+  end_placement(target, e.attempt, ended, e.result);
+  Tries& tries = target.tries[e.attempt.index];
+  tries.attempts = e.attempt.attempt;
+  tries.failures += e.reason == RetryReason::failed;
+  tries.losses += e.reason == RetryReason::lost;
+  tries.checkpointed |= e.reason == RetryReason::checkpointed;
+  if (e.not_before > at_) {
+    ended.state = TaskBackoff{e.not_before, e.reason};
+    index_task(state_, target, e.attempt.index, ended);
+  } else {
+    target.tasks.erase(e.attempt.index);
+    target.waiting.add(e.attempt.index);
+  }
+  index_ready(state_, target);
+}
+
+void Application::operator()(const BackoffEnded& e) {
+  Job& target = job(e.task.job);
+  const auto it = target.tasks.find(e.task.index);
+  CHECK(it != target.tasks.end() && !placement_of(it->second.state),
+        "no back-off for " + to_string(e.task, true));
+  unindex_task(state_, target, e.task.index, it->second);
+  target.tasks.erase(it);
+  target.waiting.add(e.task.index);
+  index_ready(state_, target);
+}
+
+Effects pending_effects(const State& state) {
+  Effects effects, followers;
+  for (const auto& [id, job] : state.jobs) {
+    for (const auto& [index, task] : job.tasks) {
+      repeat(state, job, index, task, task.line ? followers : effects);
+    }
+  }
+  // After those they are behind, whom the site then knows.
+  std::move(followers.begin(), followers.end(), std::back_inserter(effects));
+  for (const auto& [id, notice] : state.notices) effects.push_back(SendNotice{notice});
+  return effects;
+}
+
+}  // namespace atl::core

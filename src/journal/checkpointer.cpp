@@ -11,7 +11,7 @@ namespace {
 constexpr int kRestartFactor = 8;
 constexpr int kPassesMax = 6;
 constexpr int kRestMax =
-    500;  // pages left over for the pass that commits wait for: a few milliseconds
+    200;  // pages left over for the pass that commits wait for: a millisecond or two
 
 }  // namespace
 
@@ -55,22 +55,38 @@ void Checkpointer::run() {
 }
 
 void Checkpointer::copy_back(int pages) {
-  int in_log = 0;
-  int copied = 0;
   // An error here loses nothing: the log still holds every page, and the next commit asks again.
-  for (int pass = 0; pass < kPassesMax; ++pass) {
-    if (sqlite3_wal_checkpoint_v2(database_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log,
-                                  &copied) != SQLITE_OK) {
-      return;
-    }
-    if (pages < threshold_ * kRestartFactor) return;
-    if (in_log - copied <= kRestMax) break;
-  }
-  // Still much left means that a reader, such as a backup, holds the log; waiting would not help.
-  if (in_log - copied > kRestMax) return;
+  copy_pages(1);
+  if (pages < threshold_ * kRestartFactor) return;
+  // A pass that does not reach the end of the log leaves what it copied to the one that does, which
+  // then waits for the disk, and commits with it. So the disk is waited for here, before.
+  if (!copy_pages(kPassesMax)) return;
+  sync_file();
+  if (!copy_pages(kPassesMax)) return;
   const std::lock_guard writing(writing_);
   sqlite3_wal_checkpoint_v2(database_->handle(), nullptr, SQLITE_CHECKPOINT_RESTART, nullptr,
                             nullptr);
+}
+
+// Whether little is left in the log after so many passes. Much means that a reader, such as a
+// backup, holds it; waiting would not help.
+bool Checkpointer::copy_pages(int passes) {
+  int in_log = 0;
+  int copied = 0;
+  for (int pass = 0; pass < passes; ++pass) {
+    if (sqlite3_wal_checkpoint_v2(database_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log,
+                                  &copied) != SQLITE_OK)
+      return false;
+    if (in_log - copied <= kRestMax) return true;
+  }
+  return false;
+}
+
+// Through SQLite's own descriptor: closing another one of the same file would drop its locks.
+void Checkpointer::sync_file() {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file && file->pMethods) file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 
 }  // namespace atl::journal

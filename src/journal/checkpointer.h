@@ -23,6 +23,8 @@ class Checkpointer {
  private:
   void run();
   void copy_back(int pages);
+  bool copy_pages(int passes);
+  void sync_file();
 
   std::unique_ptr<Database> database_;  // the thread's alone
   const int threshold_;

@@ -208,6 +208,22 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   EXPECT_EQ(as("ada", "DELETE", "/api/v1/jobs/1%5B50%5D").status, 200);
 }
 
+TEST_F(Jobs, ACommandThatRanOutOfTimeHasACodeOfItsOwn) {
+  submit("ada", R"({"command":["x"]})");
+  start("1");
+  const auto exec = [&] {
+    return as("ada", "POST", "/api/v1/jobs/1/exec", R"({"command":["x"]})");
+  };
+  driver->exec_error = Error{ErrorCode::conflict, "it did not end in time and was killed", ""};
+  const http::Response late = exec();
+  EXPECT_EQ(late.status, 504) << late.body;
+  EXPECT_TRUE(has(late.body, R"("code":"timeout")")) << late.body;
+  driver->exec_error = Error{ErrorCode::conflict, "the task is not running", ""};
+  EXPECT_EQ(exec().status, 409);
+  driver->exec_error = Error{ErrorCode::timeout, "a site with words of its own", ""};
+  EXPECT_EQ(exec().status, 504);
+}
+
 TEST_F(Jobs, TheirEnvironmentIsForThoseWhoMayAct) {
   submit("ada", R"({"command":["x"],"env":{"SECRET":"hunter2"}})");
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1").body, "hunter2"));

@@ -269,7 +269,9 @@ std::vector<Endpoint> job_output_endpoints() {
        .handle = show_samples},
       {.method = "POST",
        .path = "/api/v1/jobs/{id}/exec",
-       .summary = "Run a command in the place of a running task and wait for it.",
+       .summary = "Run a command in the place of a running task and wait for it. One that takes "
+                  "longer than "
+                  "its timeout is killed: 504 with the code timeout.",
        .tag = "output",
        .needs = Needs::member,
        .params = {kId},

@@ -258,12 +258,15 @@ TEST(Json, SubmitGivesTheServersAnswer) {
 
 TEST(Exec, ATimeoutIs124AndALongOneIsRefused) {
   TestServer server;
-  server.on("POST", "/api/v1/jobs/{id}/exec",
-            R"({"detail":"it did not end in time and was killed","code":"conflict"})", 409);
+  server.on("POST", "/api/v1/jobs/{id}/exec", [](const http::Request& request) {
+    return request.param("id") == "7"
+               ? json(R"({"detail":"it was killed","code":"timeout"})", 504)
+               : json(R"({"detail":"it is not running","code":"conflict"})", 409);
+  });
   server.start();
-  EXPECT_EQ(server.run({"exec", "7", "--timeout", "0s", "--", "sleep", "9"}).code, kExitTimeout);
-  // At once: it was something else.
-  EXPECT_EQ(server.run({"exec", "7", "--", "sleep", "9"}).code, kExitLauncher);
+  EXPECT_EQ(server.run({"exec", "7", "--", "sleep", "9"}).code, kExitTimeout);
+  // However long it took.
+  EXPECT_EQ(server.run({"exec", "8", "--timeout", "0s", "--", "sleep", "9"}).code, kExitLauncher);
   const std::size_t before = server.requests().size();
   const Ran ran = server.run({"exec", "7", "--timeout", "11m", "--", "true"});
   EXPECT_EQ(ran.code, kExitUsage);

@@ -106,6 +106,10 @@ class CommandLine(unittest.TestCase):
     def test_exec_out_of_time_is_124(self):
         job = self.running("sleep", "60")
         self.assertEqual(self.atoll.cli("exec", job, "--timeout", "300ms", "--", "sleep", "60", check=False).returncode, 124)
+        late = self.atoll.api("POST", f"/api/v1/jobs/{job}/exec", {"command": ["sleep", "60"], "timeout": "300ms"})
+        self.assertEqual((late.status, late.json["code"]), (504, "timeout"))
+        missing = self.atoll.api("POST", f"/api/v1/jobs/{self.ended('true')}/exec", {"command": ["true"]})
+        self.assertEqual((missing.status, missing.json["code"]), (409, "conflict"))
         refused = self.atoll.cli("exec", job, "--timeout", "11m", "--", "true", check=False)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("10m", refused.stderr)

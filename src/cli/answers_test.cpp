@@ -57,25 +57,24 @@ TEST(Logs, OfAnAttemptAndOfATaskOfTheLastJob) {
 constexpr const char* kEvents =
     R"({"events":[
 {"sequence":5,"at":"2026-11-16T02:24:39Z","by":"ada","type":"job_submitted","namespace":"default","job":"52","data":{"id":"52","ns":"default","user":"ada","name":"sh","array":false}},
-{"sequence":5,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_placed","namespace":"default","job":"52","data":{"attempt":"52[0].1","placement":{"site":"local","node":"vm"}}},
-{"sequence":6,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"53","data":{"attempt":"53[0].1","outcome":"failed","result":{"exit_code":3,"message":""}}},
-{"sequence":7,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"54","data":{"attempt":"54[0].2","outcome":"succeeded"}}
-],"after":7,"reset":false,"more":false})";
+{"sequence":5,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_placed","namespace":"default","job":"52","data":{"attempt":"52.1","placement":{"site":"local","node":"vm"}}},
+{"sequence":6,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"53","data":{"attempt":"53.1","outcome":"failed","result":{"exit_code":3,"message":""}}},
+{"sequence":7,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"54","data":{"attempt":"54[0].2","outcome":"succeeded"}},
+{"sequence":8,"at":"2026-11-16T02:24:40Z","by":null,"type":"backoff_ended","namespace":"default","job":"53","data":{"task":"53"}}
+],"after":8,"reset":false,"more":false})";
 
 TEST(Events, AreAnAuditThatSaysWho) {
   TestServer server;
   server.on("GET", "/api/v1/events", kEvents);
-  server.on("GET", "/api/v1/jobs/{id}", [](const http::Request& request) {
-    return json(request.param("id") == "53" ? R"({"id":"53","array":false})"
-                                            : R"({"id":"54","array":true})");
-  });
   server.start();
   const std::string out = server.run({"events", "--after", "1"}).out;
+  EXPECT_EQ(server.requests().size(), 1u) << "what the events say is all there is to ask for";
   EXPECT_TRUE(out.starts_with("   SEQ  TIME                 BY          EVENT")) << out;
   EXPECT_TRUE(has(out, "  ada         job_submitted       52  name=sh\n")) << out;
   EXPECT_TRUE(has(out, "  -           task_placed         52.1  on local/vm\n")) << out;
   EXPECT_TRUE(has(out, "53.1  outcome=failed  exit code 3\n")) << out;
   EXPECT_TRUE(has(out, "54[0].2  outcome=succeeded\n")) << out;
+  EXPECT_TRUE(has(out, "  -           backoff_ended       53\n")) << out;
   EXPECT_FALSE(has(server.run({"events", "--after", "1", "--no-headers"}).out, "SEQ"));
 }
 
@@ -89,10 +88,10 @@ TEST(Events, AreOneListInJsonAndLinesInJsonl) {
   server.start();
   const auto list = Json::parse(server.run({"events", "--after", "1", "-o", "json"}).out);
   ASSERT_TRUE(list);
-  EXPECT_EQ(list->items().size(), 4u);
+  EXPECT_EQ(list->items().size(), 5u);
   EXPECT_EQ(server.run({"events", "--after", "9", "-o", "json"}).out, "[]\n");
   const std::string lines = server.run({"events", "--after", "1", "-o", "jsonl"}).out;
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5);
 }
 
 TEST(Ps, SeveralStatesAndOutcomesAreJoined) {

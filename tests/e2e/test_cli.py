@@ -93,6 +93,12 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(lines[1], rf" {who} +job_submitted +{job} ")
         self.assertTrue(any(f" {job}.1  " in line for line in lines), lines)
         self.assertFalse(any(f"{job}[0]" in line for line in lines), lines)
+        told = [event["data"].get("attempt") for event in self.atoll.json("events", "--job", job)]
+        self.assertIn(f"{job}.1", told)
+        array = self.ended("true", args=("--array", "0"))
+        told = [event["data"].get("attempt") for event in self.atoll.json("events", "--job", array)]
+        self.assertIn(f"{array}[0].1", told)
+
 
     def test_run_tells_why_a_job_was_killed(self):
         hog = "b = []\nwhile True: b.append(bytearray(1 << 20))"

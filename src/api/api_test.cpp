@@ -196,6 +196,9 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   const http::Response shown = as("ada", "GET", "/api/v1/jobs/1");
   EXPECT_TRUE(has(shown.body, R"("tasks":{"total":100,"waiting":97,"active":2,"succeeded":1)"))
       << shown.body;
+  EXPECT_TRUE(has(shown.body, R"("parallel_max":2)")) << shown.body;
+  submit("ada", R"({"command":["x"],"array":"1-3"})");
+  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/2").body, R"("parallel_max":null)"));
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B1%5D").body,
                   R"("id":"1[1]","job":"1","index":1,"state":"ended","outcome":"succeeded")"));
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B50%5D").body, R"("state":"waiting")"));
@@ -206,6 +209,28 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   EXPECT_TRUE(
       has(as("ada", "GET", "/api/v1/jobs/1/tasks?limit=2&cursor=2").body, R"("id":"1[3]")"));
   EXPECT_EQ(as("ada", "DELETE", "/api/v1/jobs/1%5B50%5D").status, 200);
+}
+
+TEST_F(Jobs, ShowTheirNewestAttempts) {
+  submit("ada", R"({"command":["x"],"retries":{"max":200,"backoff":"0s"}})");
+  submit("ada", R"({"command":["x"],"retries":{"max":200,"backoff":"0s"},"array":"7"})");
+  for (int i = 0; i < 120; ++i) {
+    end("1", 1);
+    end("2", 1, 7);
+  }
+  const std::string live = as("ada", "GET", "/api/v1/jobs/1").body;
+  EXPECT_FALSE(has(live, R"("id":"1.20")")) << live;
+  EXPECT_TRUE(has(live, R"("id":"1.21")")) << live;
+  EXPECT_TRUE(has(live, R"("id":"1.120")")) << live;
+  end("1", 0);
+  end("2", 3, 7);
+  const std::string ended = as("ada", "GET", "/api/v1/jobs/1").body;
+  EXPECT_TRUE(has(ended, R"("exit_code":0,"signal":null,"attempt":121)")) << ended;
+  EXPECT_FALSE(has(ended, R"("id":"1.21")")) << ended;
+  const std::string page =
+      as("ada", "GET", "/api/v1/jobs/2%5B7%5D/attempts?limit=100&cursor=7.21").body;
+  EXPECT_TRUE(has(page, R"({"attempts":[{"id":"2[7].22")")) << page;
+  EXPECT_TRUE(has(page, R"("id":"2[7].121")")) << page;
 }
 
 TEST_F(Jobs, ACommandThatRanOutOfTimeHasACodeOfItsOwn) {

@@ -196,6 +196,23 @@ TEST(Show, TheRangeOfAnArrayIsReadFromAllItsPages) {
   EXPECT_TRUE(has(out, "4-5,9\n")) << out;
 }
 
+TEST(Show, AnArrayTellsHowManyMayRunAtOnce) {
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}", [](const http::Request& request) {
+    const std::string total = request.param("id") == "2" ? "3" : "4";
+    return json(R"({"id":"2","state":"running","array":true,"parallel_max":2,"spec":{},)"
+                R"("tasks":{"total":)" +
+                total + R"(,"waiting":3}})");
+  });
+  server.on("GET", "/api/v1/jobs/{id}/tasks", R"({"waiting":"1-3","tasks":[],"next":null})");
+  server.start();
+  const std::string known = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(known, "1-3, at most 2 at a time\n")) << known;
+  // One was cancelled before it started, so that nobody knows its index.
+  const std::string unknown = server.run({"show", "3"}).out;
+  EXPECT_TRUE(has(unknown, "4 tasks, at most 2 at a time\n")) << unknown;
+}
+
 constexpr const char* kAttempts =
     R"({"attempts":[{"id":"2[1].1","attempt":1,"outcome":"failed","wall_seconds":2,"cpu_seconds":1,"memory_peak_bytes":1048576},)"
     R"({"id":"2[1].2","attempt":2,"outcome":"succeeded","wall_seconds":3,"cpu_seconds":1,"memory_peak_bytes":2097152}],"next":null})";
@@ -213,6 +230,25 @@ TEST(Show, ATaskTellsWhatItsAttemptsUsed) {
   EXPECT_TRUE(has(one, "2[1].1")) << one;
   EXPECT_FALSE(has(one, "2[1].2")) << one;
   EXPECT_TRUE(has(server.run({"show", "2[1].3"}).err, "2[1] has no attempt 3"));
+}
+
+TEST(Show, OnlyTheNewestAttemptsAreListedAndTheOthersCounted) {
+  TestServer server;
+  const std::string newest =
+      R"("attempts":[{"id":"2.31","attempt":31},{"id":"2.32","attempt":32}])";
+  server.on("GET", "/api/v1/jobs/{id}", [newest](const http::Request& request) {
+    return json(request.param("id") == "2"
+                    ? R"({"id":"2","state":"ended",)" + newest + "}"
+                    : R"({"id":"3[7]","index":7,"state":"ended","attempt":130})");
+  });
+  server.on("GET", "/api/v1/jobs/{id}/attempts",
+            R"({"attempts":[{"id":"3[7].31","attempt":31}],"next":null})");
+  server.start();
+  const std::string job = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(job, "and 30 earlier: `atoll show '2.1'` shows the first\n")) << job;
+  const std::string task = server.run({"show", "3[7]"}).out;
+  EXPECT_EQ(server.requests().back(), "GET /api/v1/jobs/3%5B7%5D/attempts?limit=100&cursor=7.30");
+  EXPECT_TRUE(has(task, "and 30 earlier: `atoll show '3[7].1'` shows the first\n")) << task;
 }
 
 TEST(Show, AScriptIsCountedInLinesAsEditorsDo) {

@@ -99,6 +99,14 @@ class CommandLine(unittest.TestCase):
         told = [event["data"].get("attempt") for event in self.atoll.json("events", "--job", array)]
         self.assertIn(f"{array}[0].1", told)
 
+    def test_an_array_tells_how_many_may_run_at_once(self):
+        job = self.atoll.submit("--hold", "--array", "1-9%2", "--", "true")
+        self.addCleanup(self.atoll.cli, "cancel", job, check=False)
+        self.assertRegex(self.atoll.cli("show", job).stdout, r"array +1-9, at most 2 at a time\n")
+        self.assertEqual(self.atoll.json("show", job)["parallel_max"], 2)
+        self.atoll.cli("change", job, "--parallel-max", "0")
+        self.assertRegex(self.atoll.cli("show", job).stdout, r"array +1-9\n")
+
 
     def test_run_tells_why_a_job_was_killed(self):
         hog = "b = []\nwhile True: b.append(bytearray(1 << 20))"

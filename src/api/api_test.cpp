@@ -292,6 +292,33 @@ TEST_F(Platform, NamespacesUsersAndTokens) {
   EXPECT_EQ(as("ada", "GET", "/api/v1/whoami").status, 403);
 }
 
+TEST_F(Platform, ANamespaceThatIsNotThereIsNamed) {
+  const std::string job = R"({"command":["x"],"namespace":"mars"})";
+  const auto nowhere = [&](const http::Response& response) {
+    EXPECT_EQ(response.status, 404);
+    return has(response.body, R"(there is no namespace \"mars\", or )");
+  };
+  EXPECT_TRUE(nowhere(as("ada", "POST", "/api/v1/jobs", job)));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/jobs?namespace=mars")));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/events?namespace=mars")));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/namespaces/mars")));
+  EXPECT_TRUE(
+      nowhere(as("ada", "PUT", "/api/v1/namespaces/mars/members/ada", R"({"role":"viewer"})")));
+  EXPECT_TRUE(nowhere(as("ada", "POST", "/api/v1/tokens", R"({"namespaces":["mars"]})")));
+  // One that exists is told in the same words to who may not see it.
+  const auto hidden = as("ada", "POST", "/api/v1/jobs", R"({"command":["x"],"namespace":"other"})");
+  EXPECT_TRUE(has(hidden.body, R"(there is no namespace \"other\", or you are not a member)"))
+      << hidden.body;
+}
+
+TEST_F(Platform, TheDefaultNamespaceStays) {
+  const http::Response refused = as("root", "DELETE", "/api/v1/namespaces/default");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_TRUE(has(refused.body, "namespace default is where jobs go that name none"))
+      << refused.body;
+  EXPECT_EQ(as("root", "DELETE", "/api/v1/namespaces/other").status, 204);
+}
+
 TEST_F(Platform, ATokenForOneNamespaceSeesNoOther) {
   submit("rival", R"({"command":["x"],"namespace":"other"})");
   submit("ada", R"({"command":["x"]})");

@@ -233,7 +233,7 @@ Result<NewJob> to_submission(const JobSpec& spec) {
   if (!payload) return tl::unexpected(payload.error());
   made.payload = std::move(*payload);
   core::SubmitJob& job = made.job;
-  job.ns = spec.ns.value_or("default");
+  job.ns = spec.ns.value_or(core::kDefaultNamespace);
   job.name = spec.name && !spec.name->empty() ? *spec.name : default_name(spec);
   job.terms.resources.cpu_milli = spec.cpus.value_or(Cpus{kDefaultCpuMilli}).milli;
   job.terms.resources.memory_bytes = spec.memory.value_or(Bytes{kDefaultMemoryBytes}).count;

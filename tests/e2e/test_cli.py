@@ -107,6 +107,11 @@ class CommandLine(unittest.TestCase):
         self.atoll.cli("change", job, "--parallel-max", "0")
         self.assertRegex(self.atoll.cli("show", job).stdout, r"array +1-9\n")
 
+    def test_the_default_namespace_stays_and_others_are_named_when_they_are_not_there(self):
+        self.assertIn("default", self.atoll.cli("ns", "delete", "default", "--yes", check=False).stderr)
+        self.assertEqual(self.atoll.json("ns", "show", "default")["name"], "default")
+        refused = self.atoll.cli("submit", "-n", "mars", "--", "true", check=False)
+        self.assertIn('there is no namespace "mars"', refused.stderr)
 
     def test_run_tells_why_a_job_was_killed(self):
         hog = "b = []\nwhile True: b.append(bytearray(1 << 20))"

@@ -82,7 +82,9 @@ Result<core::RetryPolicy> retry_policy(const RetriesSpec& retries) {
     policy.exit_codes.push_back(static_cast<int32_t>(code));
   }
   if (!retries.max && retries != RetriesSpec{})
-    return refuse_job("retries.max", "is missing: say how often it is retried, such as 3");
+    return refuse_job("retries.max",
+                      "is missing, and the rest of retries means nothing without it: "
+                      "say how often it is retried, such as 3");
   return policy;
 }
 

@@ -346,6 +346,46 @@ TEST(Restore, SaysWhatItDid) {
   std::ostringstream err;
   EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll"}, hooks, out, err), kExitOk);
   EXPECT_TRUE(has(out.str(), "restored /b.atoll into " + (dir / "h"))) << out.str() << err.str();
+  out.str("");
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll", "-o", "json"}, hooks, out, err),
+            kExitOk);
+  const auto document = Json::parse(out.str());
+  ASSERT_TRUE(document) << out.str();
+  EXPECT_EQ(document->text("file"), "/b.atoll");
+  EXPECT_EQ(document->text("home"), dir / "h");
+}
+
+TEST(Down, WithoutAServerIsADocumentToo) {
+  const http::testing::TempDir dir;
+  const Ran ran = run_offline({"--home", dir / "h", "down", "-o", "json"});
+  const auto document = Json::parse(ran.out);
+  ASSERT_TRUE(document) << ran.out << ran.err;
+  EXPECT_EQ(document->text("home"), dir / "h");
+  EXPECT_FALSE((*document)["stopped"].truth());
+  EXPECT_TRUE((*document)["pid"].is_null());
+}
+
+TEST(Backup, IsADocument) {
+  TestServer server;
+  server.on("POST", "/api/v1/admin/backup", "{}", 201);
+  server.start();
+  const Ran ran = server.run({"backup", "/b.atoll", "-o", "json"});
+  const auto document = Json::parse(ran.out);
+  ASSERT_TRUE(document) << ran.out << ran.err;
+  EXPECT_EQ(document->text("file"), "/b.atoll");
+  EXPECT_TRUE((*document)["bytes"].is_null()) << "the file is on the server's machine";
+}
+
+TEST(Top, LittleMemoryIsNotNone) {
+  TestServer server;
+  server.on("GET", "/api/v1/stats",
+            R"({"jobs":{},"tasks":{},"running":[{"id":"1","memory_bytes_used":716900},)"
+            R"({"id":"2","memory_bytes_used":100},{"id":"3","memory_bytes_used":3700000},)"
+            R"({"id":"4","memory_bytes_used":0}]})");
+  server.start();
+  const std::string out = server.run({"top"}).out;
+  for (const char* part : {" 700Ki ", " <1Ki ", " 3Mi ", " 0 "})
+    EXPECT_TRUE(has(out, part)) << part << "\n" << out;
 }
 
 TEST(Usage, TheFieldBehindAnOptionIsNotNamedTwice) {

@@ -160,6 +160,18 @@ class CommandLine(unittest.TestCase):
             restored = self.atoll.cli("restore", f"{folder}/b.atoll", "--home", f"{folder}/home").stdout
             self.assertIn(f"restored {folder}/b.atoll into {folder}/home", restored)
 
+    def test_backup_restore_and_down_are_documents_for_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/b.atoll"
+            self.assertEqual(self.atoll.json("backup", file), {"file": file, "bytes": Path(file).stat().st_size})
+            with Atoll(up=False) as other:
+                home = str(other.home / "new")
+                self.assertEqual(self.atoll.json("restore", file, "--home", home), {"file": file, "home": home})
+        with Atoll() as other:
+            stopped = {"home": str(other.home), "pid": other.server_pids()[0], "stopped": True}
+            self.assertEqual(other.json("down"), stopped)
+            self.assertEqual(other.json("down"), {**stopped, "pid": None, "stopped": False})
+
     def test_up_on_a_running_server_says_what_it_ignores(self):
         again = self.atoll.cli("up", "--listen", "127.0.0.1:1", "--timeout", "10s")
         self.assertIn("already running", again.stdout)

@@ -196,6 +196,9 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   const http::Response shown = as("ada", "GET", "/api/v1/jobs/1");
   EXPECT_TRUE(has(shown.body, R"("tasks":{"total":100,"waiting":97,"active":2,"succeeded":1)"))
       << shown.body;
+  EXPECT_TRUE(has(shown.body, R"("parallel_max":2)")) << shown.body;
+  submit("ada", R"({"command":["x"],"array":"1-3"})");
+  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/2").body, R"("parallel_max":null)"));
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B1%5D").body,
                   R"("id":"1[1]","job":"1","index":1,"state":"ended","outcome":"succeeded")"));
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B50%5D").body, R"("state":"waiting")"));
@@ -206,6 +209,44 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   EXPECT_TRUE(
       has(as("ada", "GET", "/api/v1/jobs/1/tasks?limit=2&cursor=2").body, R"("id":"1[3]")"));
   EXPECT_EQ(as("ada", "DELETE", "/api/v1/jobs/1%5B50%5D").status, 200);
+}
+
+TEST_F(Jobs, ShowTheirNewestAttempts) {
+  submit("ada", R"({"command":["x"],"retries":{"max":200,"backoff":"0s"}})");
+  submit("ada", R"({"command":["x"],"retries":{"max":200,"backoff":"0s"},"array":"7"})");
+  for (int i = 0; i < 120; ++i) {
+    end("1", 1);
+    end("2", 1, 7);
+  }
+  const std::string live = as("ada", "GET", "/api/v1/jobs/1").body;
+  EXPECT_FALSE(has(live, R"("id":"1.20")")) << live;
+  EXPECT_TRUE(has(live, R"("id":"1.21")")) << live;
+  EXPECT_TRUE(has(live, R"("id":"1.120")")) << live;
+  end("1", 0);
+  end("2", 3, 7);
+  const std::string ended = as("ada", "GET", "/api/v1/jobs/1").body;
+  EXPECT_TRUE(has(ended, R"("exit_code":0,"signal":null,"attempt":121)")) << ended;
+  EXPECT_FALSE(has(ended, R"("id":"1.21")")) << ended;
+  const std::string page =
+      as("ada", "GET", "/api/v1/jobs/2%5B7%5D/attempts?limit=100&cursor=7.21").body;
+  EXPECT_TRUE(has(page, R"({"attempts":[{"id":"2[7].22")")) << page;
+  EXPECT_TRUE(has(page, R"("id":"2[7].121")")) << page;
+}
+
+TEST_F(Jobs, ACommandThatRanOutOfTimeHasACodeOfItsOwn) {
+  submit("ada", R"({"command":["x"]})");
+  start("1");
+  const auto exec = [&] {
+    return as("ada", "POST", "/api/v1/jobs/1/exec", R"({"command":["x"]})");
+  };
+  driver->exec_error = Error{ErrorCode::conflict, "it did not end in time and was killed", ""};
+  const http::Response late = exec();
+  EXPECT_EQ(late.status, 504) << late.body;
+  EXPECT_TRUE(has(late.body, R"("code":"timeout")")) << late.body;
+  driver->exec_error = Error{ErrorCode::conflict, "the task is not running", ""};
+  EXPECT_EQ(exec().status, 409);
+  driver->exec_error = Error{ErrorCode::timeout, "a site with words of its own", ""};
+  EXPECT_EQ(exec().status, 504);
 }
 
 TEST_F(Jobs, TheirEnvironmentIsForThoseWhoMayAct) {
@@ -249,6 +290,33 @@ TEST_F(Platform, NamespacesUsersAndTokens) {
   EXPECT_EQ(send({.target = "/api/v1/whoami", .token = secret})->response.status, 401);
   EXPECT_EQ(as("root", "PATCH", "/api/v1/users/ada", R"({"disabled":true})").status, 200);
   EXPECT_EQ(as("ada", "GET", "/api/v1/whoami").status, 403);
+}
+
+TEST_F(Platform, ANamespaceThatIsNotThereIsNamed) {
+  const std::string job = R"({"command":["x"],"namespace":"mars"})";
+  const auto nowhere = [&](const http::Response& response) {
+    EXPECT_EQ(response.status, 404);
+    return has(response.body, R"(there is no namespace \"mars\", or )");
+  };
+  EXPECT_TRUE(nowhere(as("ada", "POST", "/api/v1/jobs", job)));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/jobs?namespace=mars")));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/events?namespace=mars")));
+  EXPECT_TRUE(nowhere(as("ada", "GET", "/api/v1/namespaces/mars")));
+  EXPECT_TRUE(
+      nowhere(as("ada", "PUT", "/api/v1/namespaces/mars/members/ada", R"({"role":"viewer"})")));
+  EXPECT_TRUE(nowhere(as("ada", "POST", "/api/v1/tokens", R"({"namespaces":["mars"]})")));
+  // One that exists is told in the same words to who may not see it.
+  const auto hidden = as("ada", "POST", "/api/v1/jobs", R"({"command":["x"],"namespace":"other"})");
+  EXPECT_TRUE(has(hidden.body, R"(there is no namespace \"other\", or you are not a member)"))
+      << hidden.body;
+}
+
+TEST_F(Platform, TheDefaultNamespaceStays) {
+  const http::Response refused = as("root", "DELETE", "/api/v1/namespaces/default");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_TRUE(has(refused.body, "namespace default is where jobs go that name none"))
+      << refused.body;
+  EXPECT_EQ(as("root", "DELETE", "/api/v1/namespaces/other").status, 204);
 }
 
 TEST_F(Platform, ATokenForOneNamespaceSeesNoOther) {

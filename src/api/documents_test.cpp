@@ -44,6 +44,19 @@ TEST(OpenApi, IsJsonWithEveryRouteAndEveryReferenceResolves) {
   }
 }
 
+TEST(OpenApi, SaysWhatItsFieldsNeedAndWhichAnswersARouteGives) {
+  const json::value document = json::parse(openapi_document("1"));
+  const json::value& max = document.at_pointer("/components/schemas/Retries/properties/max");
+  EXPECT_NE(max.at("description").as_string().find("needed as soon as"), std::string::npos);
+  EXPECT_FALSE(max.as_object().contains("default")) << "retries without max is refused";
+  const json::object& paths = document.at("paths").as_object();
+  const auto answers = [&](const char* path, const char* method) {
+    return paths.at(path).at(method).at("responses").as_object();
+  };
+  EXPECT_TRUE(answers("/api/v1/jobs/{id}/exec", "post").contains("504"));
+  EXPECT_FALSE(answers("/api/v1/jobs/{id}", "get").contains("504"));
+}
+
 TEST(OpenApi, ExamplesAreJsonAndParametersMatchThePath) {
   for (const Endpoint& endpoint : endpoints()) {
     if (endpoint.example) {

@@ -23,7 +23,7 @@ Param limit_param() {
 }
 
 constexpr const char* kJobExample =
-    R"({"id":"12","name":"train","namespace":"default","user":"ada","state":"waiting","outcome":null,"reason":"capacity","held":false,"priority":0,"cpus":1,"memory_bytes":1073741824,"devices":["gpu:a100:1"],"site":null,"node":null,"unreachable":false,"submitted":"2026-11-15T21:23:31Z","started":null,"ended":null,"array":false,"tasks":null,"labels":{},"message":"","sentence":"waiting for 1 gpu:a100: 4 of 4 in use","waits_for":[],"until":null,"exit_code":null,"signal":null,"attempt":0,"attempts":[],"spec":{"name":"train","namespace":"default","command":["python3","train.py"],"cpus":1,"memory":1073741824,"grace":"30s","priority":0}})";
+    R"({"id":"12","name":"train","namespace":"default","user":"ada","state":"waiting","outcome":null,"reason":"capacity","held":false,"priority":0,"cpus":1,"memory_bytes":1073741824,"devices":["gpu:a100:1"],"site":null,"node":null,"unreachable":false,"submitted":"2026-11-15T21:23:31Z","started":null,"ended":null,"array":false,"tasks":null,"labels":{},"message":"","sentence":"waiting for 1 gpu:a100: 4 of 4 in use","waits_for":[],"until":null,"exit_code":null,"signal":null,"attempt":0,"attempts":[],"parallel_max":null,"spec":{"name":"train","namespace":"default","command":["python3","train.py"],"cpus":1,"memory":1073741824,"grace":"30s","priority":0}})";
 
 }  // namespace
 
@@ -182,10 +182,12 @@ std::vector<Endpoint> job_endpoints() {
        .tag = "jobs",
        .needs = Needs::viewer,
        .params = {kId, limit_param(),
-                  query_param(Kind::text,
-                              {.name = "cursor",
-                               .sentence = "Go on behind this attempt, as a page's next says.",
-                               .example = "\"7.1\""})},
+                  query_param(
+                      Kind::text,
+                      {.name = "cursor",
+                       .sentence =
+                           "Go on behind this attempt, INDEX.NUMBER, as a page's next says.",
+                       .example = "\"7.1\""})},
        .response = attempt_list_shape,
        .handle = list_attempts},
   };
@@ -269,7 +271,9 @@ std::vector<Endpoint> job_output_endpoints() {
        .handle = show_samples},
       {.method = "POST",
        .path = "/api/v1/jobs/{id}/exec",
-       .summary = "Run a command in the place of a running task and wait for it.",
+       .summary = "Run a command in the place of a running task and wait for it. One that takes "
+                  "longer than "
+                  "its timeout is killed: 504 with the code timeout.",
        .tag = "output",
        .needs = Needs::member,
        .params = {kId},

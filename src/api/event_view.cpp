@@ -12,10 +12,11 @@ namespace {
 using spec::JsonWriter;
 
 // Any described value, with the names behind the numbers. Digests say nothing to people and hashes
-// of tokens are nobody's business, so they are left out.
+// of tokens are nobody's business, so they are left out. `array` is whether the event's job is one.
 class Writer {
  public:
-  Writer(JsonWriter& json, const core::State& table) : json_(json), table_(table) {}
+  Writer(JsonWriter& json, const core::State& table, bool array)
+      : json_(json), table_(table), array_(array) {}
 
   template <Described T>
   void members(const T& object) {
@@ -38,10 +39,8 @@ class Writer {
       json_.text(name_of(table_, v));
     else if constexpr (wire::IsId<T>::value)
       json_.text(std::to_string(v.value));
-    else if constexpr (std::is_same_v<T, AttemptId>)
-      json_.text(to_string(v));
-    else if constexpr (std::is_same_v<T, TaskId>)
-      json_.text(to_string(v, true));
+    else if constexpr (std::is_same_v<T, AttemptId> || std::is_same_v<T, TaskId>)
+      json_.text(to_string(v, array_));
     else if constexpr (std::is_same_v<T, Time>)
       json_.time(v);
     else if constexpr (std::is_same_v<T, Duration>)
@@ -87,6 +86,7 @@ class Writer {
 
   JsonWriter& json_;
   const core::State& table_;
+  const bool array_;
 };
 
 // Whose business an event is when it is no job's.
@@ -121,13 +121,13 @@ class Sieve {
       : table_(table),
         history_(history),
         filter_(filter),
-        spaces_(seen.spaces),
+        jobs_(seen.jobs),
         sees_all_(!core::visible_namespaces(table, filter.actor)) {}
 
   bool passes(const core::Event& event) {
     const JobId job = job_of(event.body);
     if (filter_.job && job != filter_.job) return false;
-    if (job) return passes(space_of(job));
+    if (job) return passes(about(job).ns);
     const Concern concern = concern_of(event.body);
     if (filter_.ns && concern.ns != filter_.ns) return false;
     if (sees_all_ || concern.everybody) return true;
@@ -135,10 +135,10 @@ class Sieve {
     return concern.ns && core::may_view(table_, filter_.actor, concern.ns);
   }
 
-  NamespaceId space_of(JobId job) {
-    const auto [at, fresh] = spaces_.try_emplace(job);
+  EventJob about(JobId job) {
+    const auto [at, fresh] = jobs_.try_emplace(job);
     if (!fresh) return at->second;
-    if (const auto ended = history_.job(job)) at->second = ended->job.ns;
+    if (const auto ended = history_.job(job)) at->second = {ended->job.ns, ended->job.array};
     return at->second;
   }
 
@@ -151,7 +151,7 @@ class Sieve {
   const core::State& table_;
   journal::History& history_;
   const EventFilter& filter_;
-  std::map<JobId, NamespaceId> spaces_;
+  std::map<JobId, EventJob> jobs_;
   const bool sees_all_;
 };
 
@@ -161,11 +161,11 @@ SeenCommit see(const core::State& state, journal::Committed commit) {
   SeenCommit seen{std::move(commit), {}};
   for (const core::Event& event : seen.commit.events) {
     const JobId id = job_of(event.body);
-    if (!id || seen.spaces.count(id)) continue;
+    if (!id || seen.jobs.count(id)) continue;
     if (const auto* submitted = std::get_if<core::JobSubmitted>(&event.body))
-      seen.spaces[id] = submitted->ns;
+      seen.jobs[id] = {submitted->ns, submitted->array};
     else if (const core::Job* job = state.job(id))
-      seen.spaces[id] = job->ns;
+      seen.jobs[id] = {job->ns, job->array};
   }
   return seen;
 }
@@ -183,12 +183,14 @@ std::vector<ShownEvent> show_commit(const core::State& table, journal::History& 
     json.begin_object().member("sequence", seen.commit.sequence).member("at", event.at).key("by");
     event.by ? json.text(name_of(table, event.by)) : json.null();
     json.member("type", made.type).key("namespace");
-    const NamespaceId ns = job ? sieve.space_of(job) : concern_of(event.body).ns;
+    const EventJob about = job ? sieve.about(job) : EventJob{concern_of(event.body).ns};
+    const NamespaceId ns = about.ns;
     ns ? json.text(name_of(table, ns)) : json.null();
     json.key("job");
     job ? json.text(to_string(job)) : json.null();
     json.key("data");
-    std::visit([&](const auto& body) { Writer(json, table).members(body); }, event.body);
+    std::visit([&](const auto& body) { Writer(json, table, about.array).members(body); },
+               event.body);
     json.end_object();
   }
   return shown;

@@ -12,11 +12,18 @@
 
 namespace atl::api {
 
-// A commit with the namespaces of the jobs in it, as far as they were alive. The rest is found in
-// history.
+// What an event does not say about its job. Of one that nobody remembers the indices are written,
+// since it may have been an array.
+struct EventJob {
+  NamespaceId ns;
+  bool array = true;
+};
+
+// A commit with what there is to know of the jobs in it, as far as they were alive. The rest is
+// found in history.
 struct SeenCommit {
   journal::Committed commit;
-  std::map<JobId, NamespaceId> spaces;
+  std::map<JobId, EventJob> jobs;
 };
 
 // On the runtime's thread.

@@ -17,10 +17,8 @@ Result<EventFilter> read_filter(const CallPtr& call) {
   if (const auto ns = request.query_param("namespace")) {
     const auto table = call->context.directory.table();
     const core::Namespace* named = table->namespace_named(*ns);
-    if (!named || !core::may_view(*table, call->actor, named->id)) {
-      return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
-                  "namespace");
-    }
+    if (!named || !core::may_view(*table, call->actor, named->id))
+      return tl::unexpected(core::no_such_namespace(std::string(*ns)));
     filter.ns = named->id;
   }
   if (const auto job = request.query_param("job")) {

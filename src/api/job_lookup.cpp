@@ -64,6 +64,18 @@ void find_ended(const CallPtr& call, JobId id, const std::function<void(FoundJob
   then(std::move(found));
 }
 
+// The attempt of that number, else the last one; nothing when there is none.
+Result<std::optional<journal::EndedAttempt>> ended_attempt(Context& context, TaskId task,
+                                                           std::optional<uint32_t> number) {
+  if (!number) return context.history.last_attempt(task.job, task.index);
+  const AttemptId wanted{task.job, task.index, *number};
+  if (*number == 0) return std::nullopt;
+  auto found = context.history.attempts(task.job, {task.job, task.index, *number - 1}, 1);
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty() || found->front().attempt != wanted) return std::nullopt;
+  return std::move(found->front());
+}
+
 }  // namespace
 
 Error no_such_job(JobId id) {
@@ -88,7 +100,13 @@ void find_job(const CallPtr& call, JobId id, Want want, std::function<void(Found
 
 Result<std::vector<journal::EndedAttempt>> ended_attempts(Context& context, TaskId task,
                                                           size_t max) {
-  auto attempts = context.history.attempts(task.job, {task.job, task.index, 0}, max);
+  const auto last = context.history.last_attempt(task.job, task.index);
+  if (!last) return tl::unexpected(last.error());
+  if (!*last) return std::vector<journal::EndedAttempt>{};
+  // Attempts are numbered one by one, so the newest ones begin where the last says.
+  const uint32_t number = (*last)->attempt.attempt;
+  const uint32_t before = number > max ? number - static_cast<uint32_t>(max) : 0;
+  auto attempts = context.history.attempts(task.job, {task.job, task.index, before}, max);
   if (!attempts) return attempts;
   std::erase_if(*attempts, [&](const journal::EndedAttempt& each) {
     return each.attempt.index != task.index;
@@ -116,12 +134,9 @@ Result<Where> locate(Context& context, const FoundJob& found, TaskId task,
     return Where{
         {task.job, task.index, found.task->attempt}, name_of(*table, placement->site), true};
   }
-  auto ended = ended_attempts(context, task, 1000);
+  const auto ended = ended_attempt(context, task, attempt);
   if (!ended) return tl::unexpected(ended.error());
-  for (auto it = ended->rbegin(); it != ended->rend(); ++it) {
-    if (!attempt || it->attempt.attempt == *attempt)
-      return Where{it->attempt, name_of(*table, it->placement.site), false};
-  }
+  if (*ended) return Where{(*ended)->attempt, name_of(*table, (*ended)->placement.site), false};
   const std::string name = to_string(task, found.job.array);
   if (attempt)
     return fail(ErrorCode::not_found, name + " had no attempt " + std::to_string(*attempt),

@@ -33,7 +33,7 @@ Error no_such_job(JobId id);
 // Calls `then` off the core's thread, or refuses the call with not_found.
 void find_job(const CallPtr& call, JobId id, Want want, std::function<void(FoundJob)> then);
 
-// Attempts that have ended: of a task, or of the job. Blocking.
+// The newest attempts of a task that have ended, in order. Blocking.
 [[nodiscard]] Result<std::vector<journal::EndedAttempt>> ended_attempts(Context& context,
                                                                         TaskId task, size_t max);
 

@@ -84,10 +84,8 @@ Result<void> read_who(Listing& list, const CallPtr& call) {
   list.filter.visible = list.visible;
   if (const auto ns = request.query_param("namespace")) {
     const core::Namespace* named = list.table->namespace_named(*ns);
-    if (!named || !core::may_view(*list.table, call->actor, named->id)) {
-      return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
-                  "namespace");
-    }
+    if (!named || !core::may_view(*list.table, call->actor, named->id))
+      return tl::unexpected(core::no_such_namespace(std::string(*ns)));
     list.filter.ns = named->id;
   }
   return {};

@@ -60,6 +60,12 @@ void write_attempts(spec::JsonWriter& json, const core::State& table, const Foun
   json.end_array();
 }
 
+void write_parallel_max(spec::JsonWriter& json, const FoundJob& found) {
+  const uint32_t limit = found.job.array ? found.terms.parallel_max : 0;
+  json.key("parallel_max");
+  limit > 0 ? json.number(int64_t{limit}) : json.null();
+}
+
 void show_whole(const CallPtr& call, FoundJob found) {
   const auto table = call->context.directory.table();
   std::vector<journal::EndedAttempt> attempts;
@@ -79,6 +85,7 @@ void show_whole(const CallPtr& call, FoundJob found) {
   write_row(json, *table, found.row);
   write_why(json, found);
   write_attempts(json, *table, found, attempts);
+  write_parallel_max(json, found);
   write_spec(json, call, *table, found);
   json.end_object();
   call->respond_json(std::move(body), 200, {{"ETag", found.tag}});
@@ -93,16 +100,15 @@ void show_task(const CallPtr& call, const FoundJob& found, TaskId task) {
   } else if (found.task_waiting) {
     write_waiting_task(json, task, found.job.array);
   } else {
-    const auto attempts = ended_attempts(call->context, task, 1000);
-    if (!attempts) return call->refuse(attempts.error());
-    if (attempts->empty() && found.live) {
+    const auto last = call->context.history.last_attempt(task.job, task.index);
+    if (!last) return call->refuse(last.error());
+    if (!*last && found.live) {
       return call->refuse({ErrorCode::not_found,
                            "job " + to_string(task.job) + " has no task " +
                                std::to_string(task.index) + " that ran or waits",
                            "id"});
     }
-    write_ended_task(json, *table, task, found.job.array,
-                     attempts->empty() ? nullptr : &attempts->back());
+    write_ended_task(json, *table, task, found.job.array, *last ? &**last : nullptr);
   }
   call->respond_json(std::move(body), 200, {{"ETag", found.tag}});
 }

@@ -252,27 +252,23 @@ bool LogFollower::settle(Reader& reader) {
 }
 
 void LogFollower::finish(Reader& reader) {
-  const auto attempts = ended_attempts(context_, reader.wish.task, 1000);
-  const bool ran = attempts && !attempts->empty();
+  const TaskId task = reader.wish.task;
+  const auto found = context_.history.last_attempt(task.job, task.index);
+  const journal::EndedAttempt* last = found && *found ? &**found : nullptr;
   std::string data;
   spec::JsonWriter json(data);
-  std::string outcome = ran ? enum_name(attempts->back().outcome) : "";
+  std::string outcome = last ? enum_name(last->outcome) : "";
   // A task that was cancelled or skipped while it waited has no attempt of its own to tell.
-  if (!ran) {
-    if (const auto job = context_.history.job(reader.wish.task.job))
-      outcome = enum_name(job->outcome);
+  if (!last) {
+    if (const auto job = context_.history.job(task.job)) outcome = enum_name(job->outcome);
   }
-  json.begin_object().member("id", to_string(reader.wish.task, reader.wish.array)).key("outcome");
+  json.begin_object().member("id", to_string(task, reader.wish.array)).key("outcome");
   outcome.empty() ? json.null() : json.text(outcome);
   json.key("exit_code");
-  ran && attempts->back().result.signal == 0
-      ? json.number(int64_t{attempts->back().result.exit_code})
-      : json.null();
+  last && last->result.signal == 0 ? json.number(int64_t{last->result.exit_code}) : json.null();
   json.key("signal");
-  ran && attempts->back().result.signal != 0 ? json.number(int64_t{attempts->back().result.signal})
-                                             : json.null();
-  json.member("message",
-              ran ? std::string_view(attempts->back().result.message) : std::string_view());
+  last && last->result.signal != 0 ? json.number(int64_t{last->result.signal}) : json.null();
+  json.member("message", last ? std::string_view(last->result.message) : std::string_view());
   json.end_object();
   static_cast<void>(
       reader.stream->write(http::format_event({.id = {}, .event = "end", .data = data})));

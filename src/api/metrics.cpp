@@ -18,8 +18,8 @@ namespace {
 
 const prometheus::Histogram::BucketBoundaries kSeconds{
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10};
-constexpr std::array kStatuses{200, 201, 202, 204, 206, 304, 400, 401, 403,
-                               404, 409, 412, 413, 416, 422, 429, 500, 503};
+constexpr std::array kStatuses{200, 201, 202, 204, 206, 304, 400, 401, 403, 404,
+                               409, 412, 413, 416, 422, 429, 500, 503, 504};
 
 // A status outside the list counts under the last one of its class, which never happens with our
 // own handlers.

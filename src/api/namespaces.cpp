@@ -46,10 +46,6 @@ void write_namespace(spec::JsonWriter& json, const core::State& table, const cor
   json.end_object();
 }
 
-Error no_such_namespace() {
-  return {ErrorCode::not_found, "no such namespace, or you are not a member of it", "namespace"};
-}
-
 std::string name_in_path(const CallPtr& call) {
   return std::string(call->request().param("namespace"));
 }
@@ -62,7 +58,7 @@ void then_show_namespace(const CallPtr& call, core::Command what, const std::str
         call,
         [name](const core::State& state) -> Result<core::Namespace> {
           const core::Namespace* ns = state.namespace_named(name);
-          if (!ns) return tl::unexpected(no_such_namespace());
+          if (!ns) return tl::unexpected(core::no_such_namespace(name));
           return *ns;
         },
         [call, name, status](const core::Namespace& ns) {
@@ -106,7 +102,7 @@ void show_namespace(const CallPtr& call) {
       [call, name = name_in_path(call)](const core::State& state) -> Result<core::Namespace> {
         const core::Namespace* ns = state.namespace_named(name);
         if (!ns || !core::may_view(state, call->actor, ns->id))
-          return tl::unexpected(no_such_namespace());
+          return tl::unexpected(core::no_such_namespace(name));
         return *ns;
       },
       [call](const core::Namespace& ns) {

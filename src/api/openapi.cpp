@@ -147,9 +147,10 @@ void write_responses(JsonWriter& json, const Endpoint& endpoint) {
   json.end_object();
   json.key("default").begin_object().member("$ref", "#/components/responses/Problem").end_object();
   // Named one by one, because some checkers do not take `default` for an answer.
-  for (const int status : {400, 401, 403, 404, 409, 412, 413, 422, 429, 503}) {
+  for (const int status : {400, 401, 403, 404, 409, 412, 413, 422, 429, 503, 504}) {
     const bool open = endpoint.needs == Needs::nothing;
     if (open && status != 400 && status != 503) continue;
+    if (status == 504 && !std::string_view(endpoint.path).ends_with("/exec")) continue;
     json.key(std::to_string(status))
         .begin_object()
         .member("$ref", "#/components/responses/Problem")

@@ -26,6 +26,8 @@ int status_of(ErrorCode code) {
       return 429;
     case ErrorCode::unavailable:
       return 503;
+    case ErrorCode::timeout:
+      return 504;
     case ErrorCode::internal:
       return 500;
   }

@@ -96,6 +96,25 @@ TEST_F(Streams, EventsAreNumberedAndResumed) {
   EXPECT_EQ(resumed->text().find("job_submitted"), std::string::npos);
 }
 
+TEST_F(Streams, EventsNameAttemptsAsTheJobDoes) {
+  const auto stream = open("/api/v1/events", 1000);
+  submit("ada", R"({"command":["x"],"retries":{"max":1,"backoff":"1s"}})");
+  submit("ada", R"({"command":["x"],"array":"0"})");
+  EXPECT_TRUE(shows(stream, R"("attempt":"1.1")")) << stream->text();
+  EXPECT_TRUE(shows(stream, R"("attempt":"2[0].1")")) << stream->text();
+  end("1", 1);
+  clock.time = clock.time + seconds(2);
+  settle();
+  EXPECT_TRUE(shows(stream, R"("task":"1")")) << stream->text();
+  end("1", 0);
+  end("2", 0);
+  // The jobs are history now.
+  const std::string page = as("ada", "GET", "/api/v1/events?after=0&limit=1000").body;
+  EXPECT_NE(page.find(R"("attempt":"1.2")"), std::string::npos) << page;
+  EXPECT_EQ(page.find("1[0]"), std::string::npos) << page;
+  EXPECT_NE(page.find(R"("attempt":"2[0].1")"), std::string::npos) << page;
+}
+
 TEST_F(Streams, EventsShowOnlyWhatOneMaySee) {
   const auto rival = open("/api/v1/events?namespace=other", 1003);
   const auto root = open("/api/v1/events", 0);

@@ -43,6 +43,7 @@ class TestDriver : public site::SiteDriver {
   [[nodiscard]] Result<site::LogChunk> logs(AttemptId attempt, site::LogStream stream,
                                             int64_t offset, size_t max) override;
   Result<site::ExecResult> exec(const site::ExecRequest& request) override {
+    if (exec_error) return tl::unexpected(*exec_error);
     return site::ExecResult{3, request.argv.at(0), "\xff"};
   }
   std::string job_directory(JobId) override { return directory; }
@@ -54,6 +55,7 @@ class TestDriver : public site::SiteDriver {
   std::vector<AttemptId> stopped;
   std::map<AttemptId, std::string> output;
   std::string directory;
+  std::optional<Error> exec_error;
 };
 
 class TestStream : public http::Stream {

@@ -57,8 +57,12 @@ constexpr std::array kJob{
     maybe(Kind::integer, "signal", "That ended the last attempt."),
     always(Kind::integer, "attempt",
            "The number of the current or last attempt; 0 before the first."),
-    always(Kind::objects, "attempts", "Attempts that have ended, at most 100; empty for arrays.",
+    always(Kind::objects, "attempts",
+           "The newest 100 attempts that have ended, in order; empty for arrays. "
+           "GET /jobs/{id}/attempts lists all.",
            attempt_shape),
+    maybe(Kind::integer, "parallel_max",
+          "How many tasks of the array may run at once; null when nothing limits them."),
     always(Kind::object, "spec", "What was asked for.", spec_shape)};
 constexpr std::array kJobList{always(Kind::objects, "jobs", "Newest first.", job_row_shape),
                               maybe(Kind::text, "next", "The cursor of the next page.")};

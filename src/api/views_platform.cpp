@@ -13,7 +13,7 @@ constexpr std::array kProblem{
     always(Kind::text, "detail", "What was wrong, where, and what to write instead."),
     always(Kind::text, "code",
            "A word for programs: invalid, unauthorized, forbidden, not_found, conflict, "
-           "infeasible, exhausted, unavailable, too_large, internal."),
+           "stale, infeasible, exhausted, unavailable, too_large, timeout, internal."),
     sometimes(Kind::text, "field", "The path of the offending field."),
     always(Kind::text, "request_id", "To quote when asking for help.")};
 constexpr std::array kExec{always(Kind::integer, "exit_code", "What the command returned."),

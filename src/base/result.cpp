@@ -24,6 +24,8 @@ std::string_view to_string(ErrorCode code) {
       return "unavailable";
     case ErrorCode::too_large:
       return "too_large";
+    case ErrorCode::timeout:
+      return "timeout";
     case ErrorCode::internal:
       return "internal";
   }

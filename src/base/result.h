@@ -24,6 +24,7 @@ enum class ErrorCode {
   exhausted,    // a quota or limit is reached: try again later
   unavailable,  // the platform cannot do it now (disk full, site away)
   too_large,
+  timeout,  // it was begun and did not end in its time
   internal,
 };
 

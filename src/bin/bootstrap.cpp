@@ -60,7 +60,8 @@ Result<void> bootstrap(runtime::Runtime& runtime, const Config& config) {
   if (runtime.state().users.empty()) {
     if (auto made = ask(runtime, core::CreateUser{own_account(), true, getuid()}); !made)
       return made;
-    if (auto made = ask(runtime, core::CreateNamespace{"default", ""}); !made) return made;
+    if (auto made = ask(runtime, core::CreateNamespace{core::kDefaultNamespace, ""}); !made)
+      return made;
   }
   if (auto added = add_missing_sites(runtime, config); !added) return added;
   return retire_unknown_sites(runtime, config);

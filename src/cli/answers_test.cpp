@@ -57,25 +57,24 @@ TEST(Logs, OfAnAttemptAndOfATaskOfTheLastJob) {
 constexpr const char* kEvents =
     R"({"events":[
 {"sequence":5,"at":"2026-11-16T02:24:39Z","by":"ada","type":"job_submitted","namespace":"default","job":"52","data":{"id":"52","ns":"default","user":"ada","name":"sh","array":false}},
-{"sequence":5,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_placed","namespace":"default","job":"52","data":{"attempt":"52[0].1","placement":{"site":"local","node":"vm"}}},
-{"sequence":6,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"53","data":{"attempt":"53[0].1","outcome":"failed","result":{"exit_code":3,"message":""}}},
-{"sequence":7,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"54","data":{"attempt":"54[0].2","outcome":"succeeded"}}
-],"after":7,"reset":false,"more":false})";
+{"sequence":5,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_placed","namespace":"default","job":"52","data":{"attempt":"52.1","placement":{"site":"local","node":"vm"}}},
+{"sequence":6,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"53","data":{"attempt":"53.1","outcome":"failed","result":{"exit_code":3,"message":""}}},
+{"sequence":7,"at":"2026-11-16T02:24:39Z","by":null,"type":"task_ended","namespace":"default","job":"54","data":{"attempt":"54[0].2","outcome":"succeeded"}},
+{"sequence":8,"at":"2026-11-16T02:24:40Z","by":null,"type":"backoff_ended","namespace":"default","job":"53","data":{"task":"53"}}
+],"after":8,"reset":false,"more":false})";
 
 TEST(Events, AreAnAuditThatSaysWho) {
   TestServer server;
   server.on("GET", "/api/v1/events", kEvents);
-  server.on("GET", "/api/v1/jobs/{id}", [](const http::Request& request) {
-    return json(request.param("id") == "53" ? R"({"id":"53","array":false})"
-                                            : R"({"id":"54","array":true})");
-  });
   server.start();
   const std::string out = server.run({"events", "--after", "1"}).out;
+  EXPECT_EQ(server.requests().size(), 1u) << "what the events say is all there is to ask for";
   EXPECT_TRUE(out.starts_with("   SEQ  TIME                 BY          EVENT")) << out;
   EXPECT_TRUE(has(out, "  ada         job_submitted       52  name=sh\n")) << out;
   EXPECT_TRUE(has(out, "  -           task_placed         52.1  on local/vm\n")) << out;
   EXPECT_TRUE(has(out, "53.1  outcome=failed  exit code 3\n")) << out;
   EXPECT_TRUE(has(out, "54[0].2  outcome=succeeded\n")) << out;
+  EXPECT_TRUE(has(out, "  -           backoff_ended       53\n")) << out;
   EXPECT_FALSE(has(server.run({"events", "--after", "1", "--no-headers"}).out, "SEQ"));
 }
 
@@ -89,10 +88,10 @@ TEST(Events, AreOneListInJsonAndLinesInJsonl) {
   server.start();
   const auto list = Json::parse(server.run({"events", "--after", "1", "-o", "json"}).out);
   ASSERT_TRUE(list);
-  EXPECT_EQ(list->items().size(), 4u);
+  EXPECT_EQ(list->items().size(), 5u);
   EXPECT_EQ(server.run({"events", "--after", "9", "-o", "json"}).out, "[]\n");
   const std::string lines = server.run({"events", "--after", "1", "-o", "jsonl"}).out;
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 5);
 }
 
 TEST(Ps, SeveralStatesAndOutcomesAreJoined) {
@@ -197,6 +196,23 @@ TEST(Show, TheRangeOfAnArrayIsReadFromAllItsPages) {
   EXPECT_TRUE(has(out, "4-5,9\n")) << out;
 }
 
+TEST(Show, AnArrayTellsHowManyMayRunAtOnce) {
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}", [](const http::Request& request) {
+    const std::string total = request.param("id") == "2" ? "3" : "4";
+    return json(R"({"id":"2","state":"running","array":true,"parallel_max":2,"spec":{},)"
+                R"("tasks":{"total":)" +
+                total + R"(,"waiting":3}})");
+  });
+  server.on("GET", "/api/v1/jobs/{id}/tasks", R"({"waiting":"1-3","tasks":[],"next":null})");
+  server.start();
+  const std::string known = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(known, "1-3, at most 2 at a time\n")) << known;
+  // One was cancelled before it started, so that nobody knows its index.
+  const std::string unknown = server.run({"show", "3"}).out;
+  EXPECT_TRUE(has(unknown, "4 tasks, at most 2 at a time\n")) << unknown;
+}
+
 constexpr const char* kAttempts =
     R"({"attempts":[{"id":"2[1].1","attempt":1,"outcome":"failed","wall_seconds":2,"cpu_seconds":1,"memory_peak_bytes":1048576},)"
     R"({"id":"2[1].2","attempt":2,"outcome":"succeeded","wall_seconds":3,"cpu_seconds":1,"memory_peak_bytes":2097152}],"next":null})";
@@ -214,6 +230,25 @@ TEST(Show, ATaskTellsWhatItsAttemptsUsed) {
   EXPECT_TRUE(has(one, "2[1].1")) << one;
   EXPECT_FALSE(has(one, "2[1].2")) << one;
   EXPECT_TRUE(has(server.run({"show", "2[1].3"}).err, "2[1] has no attempt 3"));
+}
+
+TEST(Show, OnlyTheNewestAttemptsAreListedAndTheOthersCounted) {
+  TestServer server;
+  const std::string newest =
+      R"("attempts":[{"id":"2.31","attempt":31},{"id":"2.32","attempt":32}])";
+  server.on("GET", "/api/v1/jobs/{id}", [newest](const http::Request& request) {
+    return json(request.param("id") == "2"
+                    ? R"({"id":"2","state":"ended",)" + newest + "}"
+                    : R"({"id":"3[7]","index":7,"state":"ended","attempt":130})");
+  });
+  server.on("GET", "/api/v1/jobs/{id}/attempts",
+            R"({"attempts":[{"id":"3[7].31","attempt":31}],"next":null})");
+  server.start();
+  const std::string job = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(job, "and 30 earlier: `atoll show '2.1'` shows the first\n")) << job;
+  const std::string task = server.run({"show", "3[7]"}).out;
+  EXPECT_EQ(server.requests().back(), "GET /api/v1/jobs/3%5B7%5D/attempts?limit=100&cursor=7.30");
+  EXPECT_TRUE(has(task, "and 30 earlier: `atoll show '3[7].1'` shows the first\n")) << task;
 }
 
 TEST(Show, AScriptIsCountedInLinesAsEditorsDo) {
@@ -258,12 +293,15 @@ TEST(Json, SubmitGivesTheServersAnswer) {
 
 TEST(Exec, ATimeoutIs124AndALongOneIsRefused) {
   TestServer server;
-  server.on("POST", "/api/v1/jobs/{id}/exec",
-            R"({"detail":"it did not end in time and was killed","code":"conflict"})", 409);
+  server.on("POST", "/api/v1/jobs/{id}/exec", [](const http::Request& request) {
+    return request.param("id") == "7"
+               ? json(R"({"detail":"it was killed","code":"timeout"})", 504)
+               : json(R"({"detail":"it is not running","code":"conflict"})", 409);
+  });
   server.start();
-  EXPECT_EQ(server.run({"exec", "7", "--timeout", "0s", "--", "sleep", "9"}).code, kExitTimeout);
-  // At once: it was something else.
-  EXPECT_EQ(server.run({"exec", "7", "--", "sleep", "9"}).code, kExitLauncher);
+  EXPECT_EQ(server.run({"exec", "7", "--", "sleep", "9"}).code, kExitTimeout);
+  // However long it took.
+  EXPECT_EQ(server.run({"exec", "8", "--timeout", "0s", "--", "sleep", "9"}).code, kExitLauncher);
   const std::size_t before = server.requests().size();
   const Ran ran = server.run({"exec", "7", "--timeout", "11m", "--", "true"});
   EXPECT_EQ(ran.code, kExitUsage);
@@ -308,6 +346,46 @@ TEST(Restore, SaysWhatItDid) {
   std::ostringstream err;
   EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll"}, hooks, out, err), kExitOk);
   EXPECT_TRUE(has(out.str(), "restored /b.atoll into " + (dir / "h"))) << out.str() << err.str();
+  out.str("");
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll", "-o", "json"}, hooks, out, err),
+            kExitOk);
+  const auto document = Json::parse(out.str());
+  ASSERT_TRUE(document) << out.str();
+  EXPECT_EQ(document->text("file"), "/b.atoll");
+  EXPECT_EQ(document->text("home"), dir / "h");
+}
+
+TEST(Down, WithoutAServerIsADocumentToo) {
+  const http::testing::TempDir dir;
+  const Ran ran = run_offline({"--home", dir / "h", "down", "-o", "json"});
+  const auto document = Json::parse(ran.out);
+  ASSERT_TRUE(document) << ran.out << ran.err;
+  EXPECT_EQ(document->text("home"), dir / "h");
+  EXPECT_FALSE((*document)["stopped"].truth());
+  EXPECT_TRUE((*document)["pid"].is_null());
+}
+
+TEST(Backup, IsADocument) {
+  TestServer server;
+  server.on("POST", "/api/v1/admin/backup", "{}", 201);
+  server.start();
+  const Ran ran = server.run({"backup", "/b.atoll", "-o", "json"});
+  const auto document = Json::parse(ran.out);
+  ASSERT_TRUE(document) << ran.out << ran.err;
+  EXPECT_EQ(document->text("file"), "/b.atoll");
+  EXPECT_TRUE((*document)["bytes"].is_null()) << "the file is on the server's machine";
+}
+
+TEST(Top, LittleMemoryIsNotNone) {
+  TestServer server;
+  server.on("GET", "/api/v1/stats",
+            R"({"jobs":{},"tasks":{},"running":[{"id":"1","memory_bytes_used":716900},)"
+            R"({"id":"2","memory_bytes_used":100},{"id":"3","memory_bytes_used":3700000},)"
+            R"({"id":"4","memory_bytes_used":0}]})");
+  server.start();
+  const std::string out = server.run({"top"}).out;
+  for (const char* part : {" 700Ki ", " <1Ki ", " 3Mi ", " 0 "})
+    EXPECT_TRUE(has(out, part)) << part << "\n" << out;
 }
 
 TEST(Usage, TheFieldBehindAnOptionIsNotNamedTwice) {

@@ -1,6 +1,6 @@
 // backup and restore, and the hidden verb by which the server starts a snapshot of itself.
 #include <filesystem>
-#include <ostream>
+#include <optional>
 
 #include "base/amount.h"
 #include "cli/contexts.h"
@@ -29,6 +29,30 @@ Result<void> check_place(const Target& target, const std::string& file) {
                   "; make it, or name another");
 }
 
+// Of a file that a server on this machine has written.
+std::optional<std::int64_t> size_here(const Target& target, const std::string& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (!target.local || error) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
+Json backup_document(const std::string& file, std::optional<std::int64_t> bytes) {
+  std::string text;
+  spec::JsonWriter json(text);
+  json.begin_object().member("file", file).key("bytes");
+  bytes ? json.number(*bytes) : json.null();
+  json.end_object();
+  return Json::parse(text).value_or(Json());
+}
+
+Json restore_document(const std::string& file, const std::string& home) {
+  std::string text;
+  spec::JsonWriter json(text);
+  json.begin_object().member("file", file).member("home", home).end_object();
+  return Json::parse(text).value_or(Json());
+}
+
 // The server writes the file, so the path is one on its machine.
 Result<int> backup(Session& session, const std::string& file) {
   auto api = session.api();
@@ -44,11 +68,10 @@ Result<int> backup(Session& session, const std::string& file) {
     return (*api)->send(std::move(call));
   }();
   if (!done) return tl::unexpected(done.error());
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  session.out << printable(absolute_path(file));
-  if (!error) session.out << " (" << format_bytes(static_cast<std::int64_t>(bytes)) << ")";
-  session.out << "\n";
+  const auto bytes = size_here((*api)->target(), file);
+  print_one(session, backup_document(absolute_path(file), bytes), "file", [&] {
+    return printable(absolute_path(file)) + (bytes ? " (" + format_bytes(*bytes) + ")" : "") + "\n";
+  });
   return kExitOk;
 }
 
@@ -62,9 +85,11 @@ Result<int> restore(Session& session, const std::string& file) {
   }
   const int code = session.hooks.restore(absolute_path(file), target->home);
   if (code == kExitOk) {
-    session.out << printable("restored " + absolute_path(file) + " into " + target->home +
-                             "; start it with `atoll up --home " + target->home + "`")
-                << "\n";
+    print_one(session, restore_document(absolute_path(file), target->home), "home", [&] {
+      return printable("restored " + absolute_path(file) + " into " + target->home +
+                       "; start it with `atoll up --home " + target->home + "`") +
+             "\n";
+    });
   }
   return code;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <map>
 #include <ostream>
 
 #include "base/text.h"
@@ -35,45 +34,11 @@ Color type_color(const std::string& type) {
   return Color::plain;
 }
 
-// Which jobs are arrays: the events of an attempt do not say it, those of a submission do, and the
-// server is asked about the others, a bounded number of times.
-class Arrays {
- public:
-  explicit Arrays(const Target& target) : api_(Api::open(target)) {}
-
-  void learn(const Json& event) {
-    if (event.text("type") == "job_submitted")
-      known_[event.text("job")] = event["data"]["array"].truth();
-  }
-  bool is_array(const std::string& job) {
-    const auto [at, fresh] = known_.try_emplace(job, true);
-    if (!fresh || !api_ || asked_ == kAskedMax) return at->second;
-    ++asked_;
-    const auto found = api_->get(job_path(job));
-    if (found) at->second = (*found)["array"].truth();
-    return at->second;
-  }
-
- private:
-  static constexpr int kAskedMax = 100;  // a request each, so that a long list stays quick
-
-  Result<Api> api_;  // its own, since a stream of events keeps the other one busy
-  std::map<std::string, bool> known_;
-  int asked_ = 0;
-};
-
-// "52.1" of a job with one task, which the journal knows as 52[0].1.
-std::string shown_attempt(const std::string& attempt, const std::string& job, Arrays& arrays) {
-  const std::string single = job + "[0].";
-  const bool plain = attempt.starts_with(single) && !arrays.is_array(job);
-  return plain ? job + "." + attempt.substr(single.size()) : attempt;
-}
-
 // What the event is about: an attempt, a job, else a namespace.
-std::string subject_of(const Json& event, Arrays& arrays) {
+std::string subject_of(const Json& event) {
   const std::string job = event.text("job");
   const std::string attempt = event["data"].text("attempt");
-  if (!attempt.empty()) return shown_attempt(attempt, job, arrays);
+  if (!attempt.empty()) return attempt;
   return job.empty() ? event.text("namespace") : job;
 }
 
@@ -85,6 +50,7 @@ std::string shown_data(const Json& event) {
   for (const auto& [key, value] : data.members()) {
     const std::string text = value.is_object() || value.is_array() ? "" : value.text();
     const bool said = key == "id" || key == "attempt" ||
+                      (key == "task" && text == event.text("job")) ||
                       (key == "user" && text == event.text("by")) ||
                       (key == "ns" && text == event.text("namespace"));
     if (said || text.empty() || text == "false" || text == "0") continue;
@@ -106,10 +72,10 @@ constexpr int kTimeWidth = 19;
 constexpr int kByWidth = 10;
 constexpr int kTypeWidth = 18;
 
-std::string event_line(const Json& event, const Terminal& terminal, Arrays& arrays) {
+std::string event_line(const Json& event, const Terminal& terminal) {
   const std::string by = event.text("by").empty() ? "-" : printable(event.text("by"));
   const std::string type = printable(event.text("type"));
-  const std::string subject = printable(subject_of(event, arrays));
+  const std::string subject = printable(subject_of(event));
   const std::string rest = printable(shown_data(event));
   const std::string what = subject + (subject.empty() || rest.empty() ? "" : "  ") + rest;
   const std::string head = pad(printable(event.text("sequence")), kNumberWidth, Align::right) +
@@ -132,9 +98,8 @@ std::string header_line() {
 // Prints events as they come. JSON is one list when the events have an end, else one event a line.
 class EventPrinter {
  public:
-  EventPrinter(Session& session, const Target& target, bool endless)
+  EventPrinter(Session& session, bool endless)
       : session_(session),
-        arrays_(target),
         list_(session.globals.format == Format::json && !session.names_only() && !endless) {}
 
   void print(const Json& event) {
@@ -160,14 +125,12 @@ class EventPrinter {
   void print_line(const Json& event) {
     if (count_ == 0 && !session_.globals.no_headers)
       session_.out << paint(header_line(), Color::faint, session_.terminal.color);
-    arrays_.learn(event);
-    std::string line = event_line(event, session_.terminal, arrays_);
+    std::string line = event_line(event, session_.terminal);
     line.erase(line.find_last_not_of(' ') + 1);
     session_.out << line << "\n";
   }
 
   Session& session_;
-  Arrays arrays_;
   const bool list_;
   std::size_t count_ = 0;
 };
@@ -178,7 +141,7 @@ std::string path_of(const EventsFlags& flags, const std::string& after) {
 
 Result<int> follow(Session& session, Api& api, const EventsFlags& flags) {
   const Interrupts interrupts([](Interrupts&) { return kExitInterrupt; });
-  EventPrinter printer(session, api.target(), true);
+  EventPrinter printer(session, true);
   auto followed =
       follow_stream(api, path_of(flags, flags.after), "", [&](const http::Event& event) {
         if (event.event == "reset")
@@ -212,7 +175,7 @@ Result<bool> each_event(Api& api, const EventsFlags& flags, std::string after, c
 
 Result<int> first_events(Session& session, Api& api, const EventsFlags& flags) {
   std::size_t left = flags.limit;
-  EventPrinter printer(session, api.target(), false);
+  EventPrinter printer(session, false);
   const auto gone = each_event(api, flags, flags.after, [&](const Json& event) {
     printer.print(event);
     return flags.limit == 0 || --left > 0;
@@ -265,7 +228,7 @@ Result<int> newest_events(Session& session, Api& api, const EventsFlags& flags) 
     if (enough || *gone || begin == 0) break;
     good = begin;
   }
-  EventPrinter printer(session, api.target(), false);
+  EventPrinter printer(session, false);
   for (const Json& event : kept) printer.print(event);
   printer.finish();
   return kExitOk;

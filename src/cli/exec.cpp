@@ -16,8 +16,7 @@
 namespace atl::cli {
 namespace {
 
-constexpr Duration kExecMax = minutes(10);     // the server's own limit
-constexpr Duration kExecDefault = minutes(1);  // the server's own, when none is said
+constexpr Duration kExecMax = minutes(10);  // the server's own limit
 constexpr std::chrono::minutes kPatience{11};
 
 struct ExecFlags {
@@ -47,8 +46,8 @@ std::string output_of(const Json& answer, const char* name, const char* other) {
   return answer.has(name) ? answer.text(name) : decode_base64(answer.text(other));
 }
 
-Result<Duration> timeout_of(const ExecFlags& flags) {
-  if (flags.timeout.empty()) return kExecDefault;
+Result<void> check_timeout(const ExecFlags& flags) {
+  if (flags.timeout.empty()) return {};
   const auto span = parse_duration(flags.timeout);
   if (!span) return fail(ErrorCode::invalid, "--timeout: " + span.error().message);
   if (*span > kExecMax) {
@@ -56,14 +55,13 @@ Result<Duration> timeout_of(const ExecFlags& flags) {
                                         " is too long: a command in a job may take up to 10m; "
                                         "submit longer work as a job of its own");
   }
-  return *span;
+  return {};
 }
 
 Result<int> exec(Session& session, const ExecFlags& flags) {
   if (flags.command.empty())
     return fail(ErrorCode::invalid, "say what to run: atoll exec " + flags.id + " -- COMMAND…");
-  const auto timeout = timeout_of(flags);
-  if (!timeout) return tl::unexpected(timeout.error());
+  if (auto ok = check_timeout(flags); !ok) return tl::unexpected(ok.error());
   auto id = one_job(session, flags.id);
   if (!id) return tl::unexpected(id.error());
   auto api = session.api();
@@ -72,15 +70,9 @@ Result<int> exec(Session& session, const ExecFlags& flags) {
   call.headers.set("Content-Type", "application/json");
   call.body = body_of(flags);
   call.timeout = kPatience;
-  const auto begun = std::chrono::steady_clock::now();
   const auto response = (*api)->send(std::move(call));
   if (!response) {
     session.say("atoll: " + response.error().message);
-    // The server kills what takes longer, and refuses with `conflict` as it does at once for a job
-    // that does not run; the time that has passed tells the two apart.
-    const bool late =
-        std::chrono::steady_clock::now() - begun >= std::chrono::microseconds(timeout->us);
-    if (late && response.error().code == ErrorCode::conflict) return kExitTimeout;
     return launcher_exit_code(response.error());
   }
   const auto answer = Json::parse(response->body);

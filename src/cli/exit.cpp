@@ -9,6 +9,8 @@ int exit_code(const Error& error) {
     case ErrorCode::exhausted:
     case ErrorCode::unavailable:
       return kExitTryAgain;
+    case ErrorCode::timeout:
+      return kExitTimeout;
     default:
       return kExitFailure;
   }

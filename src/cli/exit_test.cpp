@@ -33,6 +33,8 @@ TEST(ExitCode, OfAnErrorSaysWhetherToTryAgain) {
   EXPECT_EQ(exit_code({ErrorCode::unavailable, "", ""}), kExitTryAgain);
   EXPECT_EQ(exit_code({ErrorCode::exhausted, "", ""}), kExitTryAgain);
   EXPECT_EQ(exit_code({ErrorCode::not_found, "", ""}), kExitFailure);
+  EXPECT_EQ(exit_code({ErrorCode::timeout, "", ""}), kExitTimeout);
+  EXPECT_EQ(launcher_exit_code({ErrorCode::timeout, "", ""}), kExitTimeout);
   EXPECT_EQ(launcher_exit_code({ErrorCode::forbidden, "", ""}), kExitLauncher);
   EXPECT_EQ(launcher_exit_code({ErrorCode::unavailable, "", ""}), kExitTryAgain);
 }

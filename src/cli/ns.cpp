@@ -209,7 +209,8 @@ void add_ns_verbs(Verbs& verbs) {
       ->add_option("--admin", made->admin, "Who becomes its administrator (you)")
       ->type_name("USER");
   auto gone = std::make_shared<NsFlags>();
-  add("delete", "Delete a namespace that has no jobs left", "atoll ns delete vision", remove, gone)
+  add("delete", "Delete a namespace that has no jobs left; default stays", "atoll ns delete vision",
+      remove, gone)
       ->add_flag("-y,--yes", gone->yes, "Do not ask");
   add_quota_verb(verbs, noun);
   add_member_verb(verbs, noun);

@@ -121,6 +121,21 @@ View attempt_view() {
           .name_key = "id"};
 }
 
+constexpr std::int64_t kAttemptsShown = 100;
+
+// The newest attempts of a job or task; they are numbered from 1, so the first one listed says how
+// many came before.
+std::string attempts_table(Session& session, const std::vector<Json>& attempts) {
+  if (attempts.empty()) return {};
+  std::string out = "\n" + format_list(attempt_view(), attempts, session.globals, session.terminal);
+  const std::int64_t earlier = attempts.front()["attempt"].integer() - 1;
+  if (earlier <= 0) return out;
+  const std::string id = attempts.front().text("id");
+  const std::string first = id.substr(0, id.rfind('.')) + ".1";
+  return out + "and " + std::to_string(earlier) + " earlier: `atoll show '" + first +
+         "'` shows the first\n";
+}
+
 // An array's own lines: which indices, how many at once, and how many are in which state.
 constexpr std::size_t kTaskPage = 1000;    // what the server gives at once
 constexpr std::size_t kTaskPagesMax = 50;  // looked through for failed ones: well under a second
@@ -184,10 +199,12 @@ std::string shown_counts(const Json& tasks) {
 }
 
 void array_lines(Card& card, const Json& job, const ArrayView& view) {
-  const Json spec = job["spec"];
-  const std::string limit = spec.text("parallel_max");
-  const std::string range = view.indices + (limit.empty() || limit == "0" ? "" : "%" + limit);
-  card.line("array", spec.text("array").empty() ? range : spec.text("array"));
+  std::string range = view.indices;
+  if (const std::string limit = job.text("parallel_max"); !limit.empty()) {
+    if (range.empty()) range = job["tasks"].text("total") + " tasks";
+    range += ", at most " + limit + " at a time";
+  }
+  card.line("array", range);
   card.line("tasks", shown_counts(job["tasks"]));
 }
 
@@ -236,11 +253,8 @@ std::string job_card(Session& session, const Json& job, const ArrayView& array) 
   card.line("devices held", job.has("spec") ? "" : join(job["devices"], ", "));
   card.line("submitted", shown_time(job, "submitted")).line("started", shown_time(job, "started"));
   card.line("ended", shown_time(job, "ended"));
-  std::string out = card.str();
-  const auto attempts = job["attempts"].items();
-  if (!attempts.empty())
-    out += "\n" + format_list(attempt_view(), attempts, session.globals, session.terminal);
-  return out + failed_table(session, job, array);
+  return card.str() + attempts_table(session, job["attempts"].items()) +
+         failed_table(session, job, array);
 }
 
 // What `show` was asked about: a job, a task, or one attempt, with what people see besides.
@@ -278,7 +292,12 @@ Result<Shown> look_up(Session& session, Api& api, const NamedAttempt& named) {
     if (!array) return tl::unexpected(array.error());
     shown.array = std::move(*array);
   } else if (shown.thing.has("index")) {
-    auto attempts = api.list(job_path(named.id) + "/attempts?limit=100", 100);
+    const std::int64_t before = shown.thing["attempt"].integer() - kAttemptsShown;
+    const std::string from =
+        before > 0 ? "&cursor=" + shown.thing.text("index") + "." + std::to_string(before) : "";
+    const std::string limit = std::to_string(kAttemptsShown);
+    auto attempts = api.list(job_path(named.id) + "/attempts?limit=" + limit + from,
+                             static_cast<std::size_t>(kAttemptsShown));
     if (!attempts) return tl::unexpected(attempts.error());
     shown.attempts = std::move(*attempts);
   }
@@ -288,10 +307,7 @@ Result<Shown> look_up(Session& session, Api& api, const NamedAttempt& named) {
 std::string shown_card(Session& session, const Shown& shown) {
   if (shown.thing.has("wall_seconds"))
     return format_list(attempt_view(), {shown.thing}, session.globals, session.terminal);
-  std::string out = job_card(session, shown.thing, shown.array);
-  if (!shown.attempts.empty())
-    out += "\n" + format_list(attempt_view(), shown.attempts, session.globals, session.terminal);
-  return out;
+  return job_card(session, shown.thing, shown.array) + attempts_table(session, shown.attempts);
 }
 
 Result<std::vector<NamedAttempt>> many_attempts(Session& session,
@@ -380,7 +396,7 @@ void add_show_verbs(Verbs& verbs) {
   auto ids = std::make_shared<std::vector<std::string>>();
   auto failed = std::make_shared<bool>(false);
   CLI::App* verb =
-      verbs.add(nullptr, "show", "Show all about a job and its attempts",
+      verbs.add(nullptr, "show", "Show all about a job and its newest attempts",
                 "atoll show 12\natoll show 12[7] -o json\natoll show 12[7].2       its second "
                 "attempt\natoll show --failed 12    every failed task\natoll show last",
                 [ids, failed](Session& session) {

@@ -25,13 +25,20 @@ std::string cores(const Json& value) {
   return text;
 }
 
+// Whole MiB, since a sample that changes in its last digits cannot be read; KiB of the smallest.
+std::string whole_mebibytes(std::int64_t bytes) {
+  if (bytes > 0 && bytes < 1 << 10) return "<1Ki";
+  const int shift = bytes < 1 << 20 ? 10 : 20;
+  return format_bytes(bytes >> shift << shift);
+}
+
 // Red at the limit, where the next allocation ends the task.
 Cell memory_cell(const Json& task) {
   const Json used = task["memory_bytes_used"];
   if (used.is_null()) return {};
   const double share = used.number() / std::max(1.0, task["memory_bytes"].number());
   const Color color = share > 0.95 ? Color::bad : share > 0.8 ? Color::warning : Color::plain;
-  return {format_bytes(used.integer() >> 20 << 20), color};
+  return {whole_mebibytes(used.integer()), color};
 }
 
 View top_view() {

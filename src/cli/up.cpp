@@ -181,12 +181,25 @@ Result<int> up(Session& session, const UpFlags& flags) {
   return ready;
 }
 
+// `pid` is zero when there was no server to stop.
+Json stopped_document(const std::string& home, pid_t pid) {
+  std::string text;
+  spec::JsonWriter json(text);
+  json.begin_object().member("home", home).key("pid");
+  pid == 0 ? json.null() : json.number(std::int64_t{pid});
+  json.member("stopped", pid != 0).end_object();
+  return Json::parse(text).value_or(Json());
+}
+
 Result<int> down(Session& session) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
   const pid_t pid = server_pid(target->home);
   if (pid == 0) {
-    session.say("no server is running on " + target->home);
+    if (session.for_people())
+      session.say("no server is running on " + target->home);
+    else
+      print_one(session, stopped_document(target->home, 0), "home", [] { return std::string(); });
     return kExitOk;
   }
   StatusLine status(session.terminal);
@@ -197,7 +210,9 @@ Result<int> down(Session& session) {
   });
   status.clear();
   if (!stopped) return tl::unexpected(stopped.error());
-  session.out << "stopped; work that was running goes on, and `atoll up` finds it again\n";
+  print_one(session, stopped_document(target->home, pid), "home", [] {
+    return std::string("stopped; work that was running goes on, and `atoll up` finds it again\n");
+  });
   return kExitOk;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace atl::core {
 namespace {
 
@@ -32,11 +34,18 @@ Result<const User*> known_actor(const State& state, const Actor& actor) {
   return &it->second;
 }
 
+Error no_such_namespace(const std::string& name) {
+  return {ErrorCode::not_found,
+          "there is no namespace " + quote(name) + ", or you are not a member of it", "namespace"};
+}
+
 Result<void> require_role(const State& state, const Actor& actor, NamespaceId ns, Role role) {
   const auto has = role_in(state, actor, ns);
-  if (!has)
-    return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
-                "namespace");
+  if (!has) {
+    const auto space = state.namespaces.find(ns);
+    return tl::unexpected(
+        no_such_namespace(space == state.namespaces.end() ? std::string() : space->second.name));
+  }
   if (*has >= role) return {};
   return fail(ErrorCode::forbidden,
               std::string("this needs the role ") + enum_name(role) + " in namespace " +

@@ -10,8 +10,13 @@ namespace atl::core {
 // The user behind the request, when it may act at all (exists, not disabled).
 [[nodiscard]] Result<const User*> known_actor(const State& state, const Actor& actor);
 
+// For one that is not there and one that the actor may not see alike, so that names of other groups
+// do not leak.
+Error no_such_namespace(const std::string& name);
+
 // Refuses unless the actor has at least `role` in the namespace. Someone who may not even see it is
-// told that it does not exist, so names of other groups do not leak.
+// told that there is no such namespace: callers pass one that the actor has named, or whose job the
+// actor may see.
 [[nodiscard]] Result<void> require_role(const State& state, const Actor& actor, NamespaceId ns,
                                         Role role);
 

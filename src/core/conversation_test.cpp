@@ -133,6 +133,7 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
   }
   if (verb == "user") return ask(args, CreateUser{args["name"], false, {}});
   if (verb == "namespace") return ask(args, CreateNamespace{args["name"], args["admin"]});
+  if (verb == "delete_namespace") return ask(args, DeleteNamespace{args["name"]});
   if (verb == "member") {
     Role role = Role::member;
     EXPECT_TRUE(enum_from_name(args["role"], role));

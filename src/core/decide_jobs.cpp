@@ -120,9 +120,7 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
 Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
                                      const std::string& name) {
   const Namespace* ns = state.namespace_named(name);
-  if (!ns)
-    return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
-                "namespace");
+  if (!ns) return tl::unexpected(no_such_namespace(name));
   if (auto allowed = require_role(state, actor, ns->id, Role::member); !allowed)
     return tl::unexpected(allowed.error());
   return ns->id;

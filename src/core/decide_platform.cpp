@@ -15,9 +15,7 @@ Result<const User*> named_user(const State& state, const std::string& name) {
 Result<const Namespace*> administered(const State& state, const Actor& actor,
                                       const std::string& name) {
   const Namespace* ns = state.namespace_named(name);
-  if (!ns)
-    return fail(ErrorCode::not_found, "no such namespace, or you are not a member of it",
-                "namespace");
+  if (!ns) return tl::unexpected(no_such_namespace(name));
   if (auto allowed = require_role(state, actor, ns->id, Role::admin); !allowed)
     return tl::unexpected(allowed.error());
   return ns;
@@ -112,6 +110,10 @@ Result<void> decide_command(const State& state, const Actor& actor, const Delete
   const Namespace* ns = state.namespace_named(command.name);
   if (!ns)
     return fail(ErrorCode::not_found, "there is no namespace " + quote(command.name), "name");
+  if (ns->name == kDefaultNamespace) {
+    return fail(ErrorCode::conflict,
+                "namespace " + ns->name + " is where jobs go that name none; it stays", "name");
+  }
   if (ns->jobs > 0) {
     return fail(ErrorCode::conflict,
                 "namespace " + ns->name + " still has " + std::to_string(ns->jobs) + " jobs",
@@ -191,8 +193,10 @@ Result<void> decide_command(const State& state, const Actor& actor, const Create
   for (const std::string& name : command.namespaces) {
     const Namespace* ns = state.namespace_named(name);
     if (!ns || !may_view(state, Actor{owner, false, {}}, ns->id)) {
-      return fail(ErrorCode::not_found, "no such namespace, or its user is not a member of it",
-                  "namespaces");
+      return fail(
+          ErrorCode::not_found,
+          "there is no namespace " + quote(name) + ", or the token's user is not a member of it",
+          "namespaces");
     }
     token.namespaces.push_back(ns->id);
   }

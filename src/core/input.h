@@ -12,6 +12,9 @@
 
 namespace atl::core {
 
+// Where a job goes that names no namespace. The platform begins with it, and it is never deleted.
+inline constexpr const char* kDefaultNamespace = "default";
+
 // Who asks, as authentication found out. A token may narrow what its user could do.
 struct Actor {
   UserId user;

@@ -100,9 +100,9 @@ constexpr std::array kDeviceFields{
 
 constexpr std::array kRetriesFields{
     field<&RetriesSpec::max>({.name = "max",
-                              .sentence = "Attempts after the first that a failure may cost.",
+                              .sentence = "Attempts after the first that a failure may cost; "
+                                          "needed as soon as anything else is said of retries.",
                               .example = "3",
-                              .fallback = "0",
                               .low = 0,
                               .high = core::kRetriesMax}),
     field<&RetriesSpec::backoff>(
@@ -210,8 +210,10 @@ const Shape& shape_of<DeviceSpec>() {
 }
 template <>
 const Shape& shape_of<RetriesSpec>() {
-  static constexpr Shape shape{"Retries", "What happens when a task fails.", kRetriesFields,
-                               retries_from_text, "A number is the most retries."};
+  static constexpr Shape shape{"Retries",
+                               "What happens when a task fails. Nothing is retried unless max "
+                               "says how often.",
+                               kRetriesFields, retries_from_text, "A number is the most retries."};
   return shape;
 }
 template <>

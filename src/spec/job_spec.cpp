@@ -82,7 +82,9 @@ Result<core::RetryPolicy> retry_policy(const RetriesSpec& retries) {
     policy.exit_codes.push_back(static_cast<int32_t>(code));
   }
   if (!retries.max && retries != RetriesSpec{})
-    return refuse_job("retries.max", "is missing: say how often it is retried, such as 3");
+    return refuse_job("retries.max",
+                      "is missing, and the rest of retries means nothing without it: "
+                      "say how often it is retried, such as 3");
   return policy;
 }
 
@@ -233,7 +235,7 @@ Result<NewJob> to_submission(const JobSpec& spec) {
   if (!payload) return tl::unexpected(payload.error());
   made.payload = std::move(*payload);
   core::SubmitJob& job = made.job;
-  job.ns = spec.ns.value_or("default");
+  job.ns = spec.ns.value_or(core::kDefaultNamespace);
   job.name = spec.name && !spec.name->empty() ? *spec.name : default_name(spec);
   job.terms.resources.cpu_milli = spec.cpus.value_or(Cpus{kDefaultCpuMilli}).milli;
   job.terms.resources.memory_bytes = spec.memory.value_or(Bytes{kDefaultMemoryBytes}).count;

@@ -102,6 +102,9 @@ TEST(JobSpec, RefusalsSayWhatToWrite) {
             "it out");
   EXPECT_EQ(submit(R"({"command": ["a"], "directory": "/tmp/\u0001"})").error().message,
             "directory is \"/tmp/\\x01\"; a path has no control characters");
+  EXPECT_EQ(submit(R"({"command": ["a"], "retries": {"backoff": "1s"}})").error().message,
+            "retries.max is missing, and the rest of retries means nothing without it: say how "
+            "often it is retried, such as 3");
 }
 
 TEST(JobSpec, StandardInputOfTheTopCounts) {

@@ -93,6 +93,25 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(lines[1], rf" {who} +job_submitted +{job} ")
         self.assertTrue(any(f" {job}.1  " in line for line in lines), lines)
         self.assertFalse(any(f"{job}[0]" in line for line in lines), lines)
+        told = [event["data"].get("attempt") for event in self.atoll.json("events", "--job", job)]
+        self.assertIn(f"{job}.1", told)
+        array = self.ended("true", args=("--array", "0"))
+        told = [event["data"].get("attempt") for event in self.atoll.json("events", "--job", array)]
+        self.assertIn(f"{array}[0].1", told)
+
+    def test_an_array_tells_how_many_may_run_at_once(self):
+        job = self.atoll.submit("--hold", "--array", "1-9%2", "--", "true")
+        self.addCleanup(self.atoll.cli, "cancel", job, check=False)
+        self.assertRegex(self.atoll.cli("show", job).stdout, r"array +1-9, at most 2 at a time\n")
+        self.assertEqual(self.atoll.json("show", job)["parallel_max"], 2)
+        self.atoll.cli("change", job, "--parallel-max", "0")
+        self.assertRegex(self.atoll.cli("show", job).stdout, r"array +1-9\n")
+
+    def test_the_default_namespace_stays_and_others_are_named_when_they_are_not_there(self):
+        self.assertIn("default", self.atoll.cli("ns", "delete", "default", "--yes", check=False).stderr)
+        self.assertEqual(self.atoll.json("ns", "show", "default")["name"], "default")
+        refused = self.atoll.cli("submit", "-n", "mars", "--", "true", check=False)
+        self.assertIn('there is no namespace "mars"', refused.stderr)
 
     def test_run_tells_why_a_job_was_killed(self):
         hog = "b = []\nwhile True: b.append(bytearray(1 << 20))"
@@ -106,6 +125,10 @@ class CommandLine(unittest.TestCase):
     def test_exec_out_of_time_is_124(self):
         job = self.running("sleep", "60")
         self.assertEqual(self.atoll.cli("exec", job, "--timeout", "300ms", "--", "sleep", "60", check=False).returncode, 124)
+        late = self.atoll.api("POST", f"/api/v1/jobs/{job}/exec", {"command": ["sleep", "60"], "timeout": "300ms"})
+        self.assertEqual((late.status, late.json["code"]), (504, "timeout"))
+        missing = self.atoll.api("POST", f"/api/v1/jobs/{self.ended('true')}/exec", {"command": ["true"]})
+        self.assertEqual((missing.status, missing.json["code"]), (409, "conflict"))
         refused = self.atoll.cli("exec", job, "--timeout", "11m", "--", "true", check=False)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("10m", refused.stderr)
@@ -136,6 +159,18 @@ class CommandLine(unittest.TestCase):
             self.atoll.cli("backup", f"{folder}/b.atoll")
             restored = self.atoll.cli("restore", f"{folder}/b.atoll", "--home", f"{folder}/home").stdout
             self.assertIn(f"restored {folder}/b.atoll into {folder}/home", restored)
+
+    def test_backup_restore_and_down_are_documents_for_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/b.atoll"
+            self.assertEqual(self.atoll.json("backup", file), {"file": file, "bytes": Path(file).stat().st_size})
+            with Atoll(up=False) as other:
+                home = str(other.home / "new")
+                self.assertEqual(self.atoll.json("restore", file, "--home", home), {"file": file, "home": home})
+        with Atoll() as other:
+            stopped = {"home": str(other.home), "pid": other.server_pids()[0], "stopped": True}
+            self.assertEqual(other.json("down"), stopped)
+            self.assertEqual(other.json("down"), {**stopped, "pid": None, "stopped": False})
 
     def test_up_on_a_running_server_says_what_it_ignores(self):
         again = self.atoll.cli("up", "--listen", "127.0.0.1:1", "--timeout", "10s")

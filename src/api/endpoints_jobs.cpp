@@ -95,7 +95,9 @@ std::vector<Endpoint> job_endpoints() {
        .handle = show_job},
       {.method = "PATCH",
        .path = "/api/v1/jobs/{id}",
-       .summary = "Change a waiting job.",
+       .summary =
+           "Change a waiting job; of an array that has started, what only concerns its waiting "
+           "tasks: name, priority, parallel_max, labels.",
        .tag = "jobs",
        .needs = Needs::member,
        .params = {kId,

@@ -9,7 +9,6 @@ namespace {
 
 constexpr Duration kExecMax = minutes(10);
 constexpr size_t kSamplesMax = 10'000;
-constexpr std::string_view kKilledLate = "it did not end in time and was killed";  // ExecRun's
 
 // Output that is not text goes as base64 under the other name.
 void write_output(spec::JsonWriter& json, const char* name, const char* other,
@@ -21,18 +20,10 @@ void write_output(spec::JsonWriter& json, const char* name, const char* other,
   text ? json.null() : json.text(base64(bytes));
 }
 
-// A command that was killed at its deadline is no conflict. What a keeper says about a command has
-// no code, and keepers outlive the server that started them, so its words must do.
-Error told_apart(Error refusal) {
-  if (refusal.code == ErrorCode::conflict && refusal.message == kKilledLate)
-    refusal.code = ErrorCode::timeout;
-  return refusal;
-}
-
 void run_exec(const CallPtr& call, const site::ExecRequest& request,
               const std::shared_ptr<site::SiteDriver>& driver) {
   const auto result = driver->exec(request);
-  if (!result) return call->refuse(told_apart(result.error()));
+  if (!result) return call->refuse(result.error());
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object().member("exit_code", result->exit_code);

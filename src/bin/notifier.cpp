@@ -35,6 +35,7 @@ Result<void> post_webhook(const core::Notice& notice) {
                                                         {"name", notice.job_name},
                                                         {"namespace", notice.ns},
                                                         {"outcome", enum_name(notice.outcome)},
+                                                        {"message", notice.message},
                                                         {"ended", format_time(notice.ended)}});
   const auto answer = client.send(call);
   if (!answer) return tl::unexpected(answer.error());
@@ -50,9 +51,10 @@ Result<void> send_mail(const std::string& command, const core::Notice& notice) {
     return fail(ErrorCode::invalid, "bad mail address");
   FILE* pipe = popen(command.c_str(), "we");
   if (!pipe) return fail(ErrorCode::unavailable, "cannot start the mail command");
-  std::fprintf(pipe, "To: %s\nSubject: [atoll] %s\n\nJob %s of namespace %s %s at %s.\n",
+  std::fprintf(pipe, "To: %s\nSubject: [atoll] %s\n\nJob %s of namespace %s %s at %s%s%s.\n",
                notice.target.mail.c_str(), subject(notice).c_str(), to_string(notice.job).c_str(),
-               notice.ns.c_str(), enum_name(notice.outcome), format_time(notice.ended).c_str());
+               notice.ns.c_str(), enum_name(notice.outcome), format_time(notice.ended).c_str(),
+               notice.message.empty() ? "" : ": ", notice.message.c_str());
   const int status = pclose(pipe);
   if (status == 0) return {};
   return fail(ErrorCode::unavailable,

@@ -12,8 +12,8 @@ namespace atl::bin {
 namespace {
 
 core::Notice notice(core::Notify target) {
-  return {NoticeId{7},           JobId{12},       "train",          "lab",
-          core::Outcome::failed, Time{1'000'000}, std::move(target)};
+  return {NoticeId{7},           JobId{12},       "train",           "lab",
+          core::Outcome::failed, Time{1'000'000}, std::move(target), "exit code 3"};
 }
 
 // What the notifier reports of one notice.
@@ -43,6 +43,7 @@ TEST(Notifier, PostsToTheWebhook) {
   EXPECT_EQ(reported.id, NoticeId{7});
   const std::string sent = body.get_future().get();
   EXPECT_NE(sent.find("\"outcome\":\"failed\""), std::string::npos) << sent;
+  EXPECT_NE(sent.find("\"message\":\"exit code 3\""), std::string::npos) << sent;
 }
 
 TEST(Notifier, GivesTheMessageToTheMailCommand) {
@@ -54,6 +55,7 @@ TEST(Notifier, GivesTheMessageToTheMailCommand) {
   EXPECT_NE(text.find("To: pi@example.org\nSubject: [atoll] job 12 train failed\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find(": exit code 3.\n"), std::string::npos) << text;
   std::filesystem::remove(file);
 }
 

@@ -109,7 +109,8 @@ void add_change_verb(Verbs& verbs) {
   CLI::App* verb =
       verbs.add(nullptr, "change", "Change what a waiting job asks for",
                 "atoll change 12 --mem 4Gi --time 8h\n"
-                "atoll change last --priority 10",
+                "atoll change last --priority 10\n"
+                "atoll change 12 --parallel-max 50     also while tasks of an array run",
                 [flags, wish](Session& session) { return change(session, *flags, *wish); });
   verb->add_option("ID", flags->ids, "12, last, or all")->required();
   verb->add_flag("-y,--yes", flags->yes, "Do not ask before touching all");

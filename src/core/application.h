@@ -53,7 +53,7 @@ class Application {
   void end_placement(Job& job, AttemptId attempt, Task& task, const AttemptResult& result);
   void hand_over(AttemptId leader);
   void settle_dependents(JobId id, Outcome outcome);
-  void owe_notice(const Job& job, Outcome outcome);
+  void owe_notice(const Job& job, const JobEnded& end);
 
   State& state_;
   const Time at_;

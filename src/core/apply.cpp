@@ -133,10 +133,10 @@ void Application::set_held(JobId id, bool held) {
 
 void Application::operator()(const JobChanged& e) {
   Job& target = job(e.id);
-  for (const auto& [index, task] : target.tasks) {
-    CHECK(!placement_of(task.state),
-          "terms of job " + to_string(e.id) + " change under a placed task");
-  }
+  // What a placed task holds is given back by its job's terms.
+  CHECK(!has_placed(target) || e.terms.resources == state_.terms_of(target).resources,
+        "resources of job " + to_string(e.id) + " change under a placed task");
+  unindex_tasks(state_, target);
   const TermsId terms = intern_terms(state_, e.terms);
   ++state_.terms.at(terms).jobs;  // so that it survives the job leaving its old group
   unindex_job(state_, target);
@@ -145,6 +145,7 @@ void Application::operator()(const JobChanged& e) {
   target.labels = e.labels;
   index_job(state_, target);
   --state_.terms.at(terms).jobs;
+  index_tasks(state_, target);
 }
 
 void Application::operator()(const DependenciesSettled& e) {
@@ -184,11 +185,11 @@ void Application::settle_dependents(JobId id, Outcome outcome) {
   state_.dependents.erase(waiting);
 }
 
-void Application::owe_notice(const Job& job, Outcome outcome) {
+void Application::owe_notice(const Job& job, const JobEnded& end) {
   if (job.notify == Notify{}) return;
   const NoticeId id{++state_.counters.notice};
-  const Notice notice{id,      job.id, job.name,  state_.namespaces.at(job.ns).name,
-                      outcome, at_,    job.notify};
+  const Notice notice{id,          job.id, job.name,   state_.namespaces.at(job.ns).name,
+                      end.outcome, at_,    job.notify, end.message};
   state_.notices.emplace(id, notice);
   effects_.push_back(SendNotice{notice});
 }
@@ -199,7 +200,7 @@ void Application::operator()(const JobEnded& e) {
   CHECK(it->second.waiting.empty() && it->second.tasks.empty(),
         "job " + to_string(e.id) + " ends with tasks left");
   settle_dependents(e.id, e.outcome);
-  owe_notice(it->second, e.outcome);
+  owe_notice(it->second, e);
   Terms terms = state_.terms_of(it->second);
   unindex_job(state_, it->second);
   effects_.push_back(

@@ -175,6 +175,9 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     ChangeJob change{.id = id()};
     if (args.count("cpus")) change.cpu_milli = parse_milli(args["cpus"]).value();
     if (args.count("priority")) change.priority = std::stoi(args["priority"]);
+    if (args.count("time")) change.wall = parse_duration(args["time"]).value();
+    if (args.count("at_once"))
+      change.parallel_max = static_cast<uint32_t>(std::stoul(args["at_once"]));
     return ask(args, change);
   }
   if (verb == "started") return report(AttemptStarted{attempt_from(args), now_});

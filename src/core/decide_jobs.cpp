@@ -194,7 +194,22 @@ Result<void> cancel_index(const Job& job, uint32_t index, Duration grace, Draft&
   return {};
 }
 
-bool has_placed(const Job& job) { return job.placed > 0; }
+// Terms are the job's, and placed tasks were given their resources and time by them; what only
+// concerns tasks that are not placed may change while others are.
+Result<void> check_placed(const Job& job, const Terms& before, const Terms& after) {
+  if (!has_placed(job)) return {};
+  const std::string name = "job " + to_string(job.id);
+  if (job.waiting.empty() && backoff_indices(job).empty()) {
+    return fail(ErrorCode::conflict, name + " has started; only a waiting job can be changed",
+                "id");
+  }
+  if (after.resources == before.resources && after.wall == before.wall) return {};
+  return fail(ErrorCode::conflict,
+              "tasks of " + name +
+                  " have started, and its resources and time are theirs too: only name, priority, "
+                  "parallel_max and labels can be changed now",
+              "id");
+}
 
 Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& command,
                     Draft& draft) {
@@ -282,11 +297,6 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   const auto found = actionable_job(state, actor, command.id);
   if (!found) return tl::unexpected(found.error());
   const Job& job = **found;
-  if (has_placed(job)) {
-    return fail(ErrorCode::conflict,
-                "job " + to_string(job.id) + " has started; only a waiting job can be changed",
-                "id");
-  }
   JobChanged changed{job.id, command.name.value_or(job.name), state.terms_of(job),
                      command.labels.value_or(job.labels)};
   Terms& terms = changed.terms;
@@ -296,6 +306,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   terms.resources.devices = command.devices.value_or(terms.resources.devices);
   terms.wall = command.wall.value_or(terms.wall);
   terms.parallel_max = command.parallel_max.value_or(terms.parallel_max);
+  if (auto ok = check_placed(job, state.terms_of(job), terms); !ok) return ok;
   if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
   if (auto ok = check_terms(terms); !ok) return ok;
   if (auto ok = check_labels(changed.labels); !ok) return ok;

@@ -61,7 +61,7 @@ void set_leader(State& state, const Job& job, AttemptId attempt, int sign) {
   if (leaders.empty()) state.leaders.erase(key);
 }
 
-// One in line and the one before it, who has the same terms.
+// One in line and the one before it.
 void set_follower(State& state, const Job& job, uint32_t index, const Task& task, int sign) {
   const TaskId id{job.id, index};
   const AttemptId behind = task.line->behind;
@@ -69,7 +69,7 @@ void set_follower(State& state, const Job& job, uint32_t index, const Task& task
     state.followers.emplace(behind, id);
   else
     state.followers.erase(behind);
-  set_leader(state, job, behind, -sign);
+  set_leader(state, state.jobs.at(behind.job), behind, -sign);
   if (in_line(task))
     set_member(state.recalls, {std::get<TaskStarting>(task.state).placed + kInLineMax, id}, sign);
 }
@@ -131,6 +131,19 @@ void index_task(State& state, Job& job, uint32_t index, const Task& task) {
 
 void unindex_task(State& state, Job& job, uint32_t index, const Task& task) {
   set_task(state, job, index, task, -1);
+}
+
+void index_tasks(State& state, Job& job) {
+  for (const auto& [index, task] : job.tasks) index_task(state, job, index, task);
+}
+
+// Those in line first: their leaving makes leaders of those before them, who must still be there.
+void unindex_tasks(State& state, Job& job) {
+  for (const bool lined_up : {true, false}) {
+    for (const auto& [index, task] : job.tasks) {
+      if (task.line.has_value() == lined_up) unindex_task(state, job, index, task);
+    }
+  }
 }
 
 void index_ready(State& state, const Job& job) {

@@ -20,6 +20,10 @@ void index_unsettled(State& state, const Job& job);
 void index_task(State& state, Job& job, uint32_t index, const Task& task);
 void unindex_task(State& state, Job& job, uint32_t index, const Task& task);
 
+// All of a job's tasks.
+void index_tasks(State& state, Job& job);
+void unindex_tasks(State& state, Job& job);
+
 // Brings the backlog in line with whether the job is ready; call after anything that may change it.
 void index_ready(State& state, const Job& job);
 

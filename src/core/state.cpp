@@ -1,5 +1,7 @@
 #include "core/state.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "core/index.h"
@@ -14,6 +16,11 @@ const Placement* placement_of(const TaskState& state) {
 
 bool in_line(const Task& task) {
   return task.line && !task.line->recalled && std::holds_alternative<TaskStarting>(task.state);
+}
+
+bool has_placed(const Job& job) {
+  return std::any_of(job.tasks.begin(), job.tasks.end(),
+                     [](const auto& entry) { return placement_of(entry.second.state) != nullptr; });
 }
 
 bool refuted(const Dependency& dependency) {
@@ -65,7 +72,7 @@ void rebuild_derived(State& state) {
   for (const auto& [id, entry] : state.terms) state.terms_ids[entry.terms] = id;
   for (auto& [id, job] : state.jobs) {
     index_job(state, job);
-    for (const auto& [index, task] : job.tasks) index_task(state, job, index, task);
+    index_tasks(state, job);
   }
 }
 

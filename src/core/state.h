@@ -170,6 +170,8 @@ struct Job {
   bool ready() const { return !held && dependencies.empty() && !waiting.empty(); }
 };
 
+// Whether some task of it holds a placement or is in line for one.
+bool has_placed(const Job& job);
 // Whether the outcome is not the one the dependency asks for; false while it is unknown.
 bool refuted(const Dependency& dependency);
 // Whether it is known if the job may go on: every outcome is there, or one of them rules it out.
@@ -192,6 +194,7 @@ struct Notice {
   Outcome outcome = Outcome::succeeded;
   Time ended;
   Notify target;
+  std::string message;  // such as the exit code
   bool operator==(const Notice&) const = default;
 };
 
@@ -272,7 +275,7 @@ ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
                tries, tally, dependencies, labels, notify, size, unplaced)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk)
-ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target)
+ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices)
 

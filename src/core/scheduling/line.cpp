@@ -44,6 +44,7 @@ std::optional<Leader> next_leader(World& world, const Job& job, const Terms& ter
   const auto group = state.leaders.find(key);
   if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
   if (!fits(state.namespaces.at(job.ns).quota, world.in_use_of(job.ns))) return std::nullopt;
+  if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;
   auto& at = world.led.try_emplace(key, group->second.begin()).first->second;
   while (at != group->second.end()) {
     const AttemptId attempt = *at++;

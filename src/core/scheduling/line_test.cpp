@@ -87,6 +87,18 @@ TEST_F(Line, AnArraysOwnLimitHolds) {
   EXPECT_EQ(world.state.jobs.at(id).placed, 2u);
 }
 
+TEST_F(Line, AnArrayWhoseLimitIsLoweredGivesRoomBack) {
+  start(8, 2);
+  ChangeJob change{.id = id};
+  change.parallel_max = 1;
+  world.run(Request{TestWorld::admin(), change});
+  end(2, milliseconds(5));
+  EXPECT_FALSE(placed(6)) << "two still have room";
+  end(3, milliseconds(5));
+  end(4, milliseconds(5));
+  EXPECT_EQ(world.state.jobs.at(id).placed, 1u);
+}
+
 TEST_F(Line, ReportsMayComeInAnyOrder) {
   start(2);
   const AttemptId next = attempt(4);

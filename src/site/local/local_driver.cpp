@@ -114,7 +114,8 @@ Result<ExecResult> LocalDriver::exec(const ExecRequest& request) {
   std::optional<ExecEnded> ended = std::move(exec_results_[id]);
   exec_results_.erase(id);
   if (!ended) return fail(ErrorCode::unavailable, "the warden did not answer");
-  if (!ended->error.empty()) return fail(ErrorCode::conflict, ended->error);
+  if (!ended->error.empty())
+    return fail(ended->expired ? ErrorCode::timeout : ErrorCode::conflict, ended->error);
   return ExecResult{ended->exit_code, std::move(ended->out), std::move(ended->err)};
 }
 

@@ -361,8 +361,10 @@ TEST_F(Local, ExecJoinsARunningTask) {
   EXPECT_EQ(result->err, "oops\n");
   EXPECT_EQ(result->exit_code, 4);
   EXPECT_EQ(driver_->exec({.attempt = id, .argv = {"no-such-xyz"}})->exit_code, 127);
-  EXPECT_FALSE(driver_->exec({.attempt = id, .argv = {"sleep", "60"}, .timeout = milliseconds(200)})
-                   .has_value());
+  EXPECT_EQ(driver_->exec({.attempt = id, .argv = {"sleep", "60"}, .timeout = milliseconds(200)})
+                .error()
+                .code,
+            ErrorCode::timeout);
   EXPECT_FALSE(driver_->exec({.attempt = {JobId{77}, 0, 1}, .argv = {"true"}}).has_value());
   EXPECT_EQ(
       driver_->exec({.attempt = id, .argv = {"head", "-c", "3000000", "/dev/zero"}})->out.size() >>

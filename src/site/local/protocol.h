@@ -125,6 +125,7 @@ struct ExecEnded {
   int32_t exit_code = 0;
   std::string out;
   std::string err;
+  bool expired = false;  // it was killed at its time-out; `error` says so
   bool operator==(const ExecEnded&) const = default;
 };
 using Notice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded>;
@@ -144,6 +145,6 @@ ATOLL_DESCRIBE(Welcome, version, pid, rebooted, abilities)
 ATOLL_DESCRIBE(TaskStarted, attempt, started)
 ATOLL_DESCRIBE(TaskEnded, attempt, result)
 ATOLL_DESCRIBE(Listed)
-ATOLL_DESCRIBE(ExecEnded, id, error, exit_code, out, err)
+ATOLL_DESCRIBE(ExecEnded, id, error, exit_code, out, err, expired)
 
 }  // namespace atl::site

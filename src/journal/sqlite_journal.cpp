@@ -166,7 +166,9 @@ Result<std::unique_ptr<SqliteJournal>> SqliteJournal::open(const std::string& ho
   auto ready = db.must("PRAGMA synchronous=FULL");
   if (ready) ready = prepare_schema(db);
   if (ready) ready = db.must("PRAGMA journal_mode=WAL");
-  if (ready) ready = db.must("PRAGMA journal_size_limit=67108864");
+  // Cutting the log short costs the next commit dearly; it is done when a backup has held it for
+  // long.
+  if (ready) ready = db.must("PRAGMA journal_size_limit=536870912");
   if (!ready) return tl::unexpected(ready.error());
   auto impl = std::make_unique<Impl>(home, std::move(*lock), std::move(*database), options);
   if (auto started = impl->start(options); !started) return tl::unexpected(started.error());

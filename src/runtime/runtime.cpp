@@ -130,11 +130,16 @@ Time Runtime::advance_clock() {
 }
 
 bool Runtime::step() {
+  const Time begun = clock_.now();
+  if (std::exchange(upkeep_owed_, false)) {
+    run_upkeep();
+    return true;
+  }
   if (health().read_only) recover();
   std::deque<Pending> inputs = take_inputs();
   Turn turn;
   turn.now = advance_clock();
-  const Time deadline = clock_.now() + options_.turn;
+  const Time deadline = begun + options_.turn;
   while (!inputs.empty()) {
     decide_input(turn, std::move(inputs.front()));
     inputs.pop_front();
@@ -151,8 +156,14 @@ bool Runtime::step() {
   const bool worked = !turn.batch.events.empty() || !turn.answers.empty();
   commit(turn);
   const bool read = run_reads();
+  // After a long turn it gets one of its own, so that nobody waits for both.
+  upkeep_owed_ = clock_.now() - begun > options_.turn;
+  if (!upkeep_owed_) run_upkeep();
+  return worked || read || upkeep_owed_;
+}
+
+void Runtime::run_upkeep() {
   for (const auto& upkeep : upkeep_) upkeep();
-  return worked || read;
 }
 
 bool Runtime::ahead_of_history(const Turn& turn, const Pending& pending) {

@@ -153,6 +153,7 @@ class Runtime {
   site::StartOrder start_order(const core::StartAttempt& effect);
   [[nodiscard]] Result<core::Payload> payload(JobId job, const Digest& digest);
   bool run_reads();
+  void run_upkeep();
   bool note_turn(Duration took);  // whether the server is read-only after it
   void wait();
   Time advance_clock();
@@ -172,6 +173,7 @@ class Runtime {
   NoticeSender notice_sender_;
   std::vector<CommitListener> listeners_;
   std::vector<std::function<void()>> upkeep_;
+  bool upkeep_owed_ = false;
 
   // Touched by the runtime's thread only.
   core::State state_;

@@ -99,6 +99,12 @@ def package(report, wants, options):
     run_modules(report, wants, "package")
 
 
+def vm(report, wants, options):
+    """the local site in a virtual machine whose kernel has control groups of version 2"""
+    build(report, "release", "bin/atoll", "bin/atoll-warden", "bin/site_tests")
+    run_modules(report, wants, "vm")
+
+
 def asan(report, wants, options):
     """unit tests under the address and undefined-behaviour sanitizers"""
     run_gtest(report, wants, "asan")
@@ -132,7 +138,7 @@ def tsan(report, wants, options):
 
 
 ALL = {suite.__name__: suite
-       for suite in (tidy, unit, sim, e2e, openapi, package, chaos, asan, fuzz, tsan)}
+       for suite in (tidy, unit, sim, e2e, openapi, package, vm, chaos, asan, fuzz, tsan)}
 
 
 def run_gtest(report, wants, preset):

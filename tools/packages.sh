@@ -11,6 +11,7 @@ test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-r
 test | formatting and static checks | clang-format-19 clang-tidy-19
 test | end-to-end tests | python3 python3-venv ca-certificates curl jq tmux sqlite3 iproute2
 test | the Debian package | dpkg-dev file
+test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
 bench | measuring tools | libbenchmark-dev wrk hyperfine
 bench | the peers to compare with | parallel slurm-wlm munge
 TABLE

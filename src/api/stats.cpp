@@ -36,15 +36,16 @@ void count_job(Census& census, const core::State& state, const core::Job& job) {
   ++census.jobs[static_cast<size_t>(state_of(job))];
   census.tasks_waiting += job.waiting.size();
   census.tasks_active += job.placed;
-  for (auto it = job.tasks.begin();
-       it != job.tasks.end() && census.running.size() < census.tasks_max; ++it) {
-    if (!core::placement_of(it->second.state)) continue;
-    census.running.push_back({{job.id, it->first},
+  for (const auto& [index, task] : job.tasks) {
+    census.tasks_waiting += task.line.has_value();
+    if (!core::placement_of(task.state) || task.line) continue;
+    if (census.running.size() >= census.tasks_max) continue;
+    census.running.push_back({{job.id, index},
                               job.array,
                               job.user,
                               job.ns,
                               job.name,
-                              it->second,
+                              task,
                               state.terms_of(job).resources});
   }
 }

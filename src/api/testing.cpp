@@ -71,7 +71,7 @@ void ApiTest::SetUp() {
   service->mount(router);
   const auto command = [&](core::Command what) {
     runtime->post(
-        {{core::Actor{UserId{1}, false, {}}, std::move(what)}, {}},
+        {{core::Actor{UserId{1}, false, {}, {}}, std::move(what)}, {}},
         [](Result<runtime::Accepted> done) { ASSERT_TRUE(done) << done.error().message; });
     settle();
   };

@@ -108,7 +108,7 @@ void list_tokens(const CallPtr& call) {
   spec::JsonWriter json(body);
   json.begin_object().key("tokens").begin_array();
   for (const auto& [id, token] : table->tokens) {
-    if (all || token.user == call->actor.user) write_token(json, *table, token, nullptr);
+    if (all || core::reaches(call->actor, token)) write_token(json, *table, token, nullptr);
   }
   json.end_array().end_object();
   call->respond_json(std::move(body));

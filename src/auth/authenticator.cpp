@@ -25,16 +25,16 @@ Result<core::Actor> Authenticator::by_token(const core::State& table,
   if (hash == table.token_hashes.end()) return refuse();
   const core::Token& token = table.tokens.at(hash->second);
   if (token.expires && token.expires <= options_.now()) return refuse();
-  return checked(table, {token.user, token.read_only, token.namespaces});
+  return checked(table, {token.user, token.read_only, token.namespaces, token.expires});
 }
 
 Result<core::Actor> Authenticator::by_account(const core::State& table, uint32_t uid) const {
   if (const auto known = table.user_uids.find(uid); known != table.user_uids.end()) {
-    return checked(table, {known->second, false, {}});
+    return checked(table, {known->second, false, {}, {}});
   }
   if (uid == 0 || uid == options_.server_uid) {
     for (const auto& [id, user] : table.users) {
-      if (user.platform_admin && !user.disabled) return core::Actor{id, false, {}};
+      if (user.platform_admin && !user.disabled) return core::Actor{id, false, {}, {}};
     }
   }
   const std::string number = std::to_string(uid);

@@ -31,16 +31,31 @@ class Reindexed {
   Task& task_;
 };
 
+StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
+                      const TaskStarting& task, const std::optional<InLine>& line) {
+  const auto found = job.tries.find(attempt.index);
+  const Tries tries = found == job.tries.end() ? Tries{} : found->second;
+  return {.attempt = attempt,
+          .placement = task.placement,
+          .placed = task.placed,
+          .array = job.array,
+          .resumed = tries.checkpointed,
+          .recalls = tries.recalls,
+          .behind = line ? std::optional(line->behind) : std::nullopt,
+          .user = job.user,
+          .ns = job.ns,
+          .name = job.name,
+          .terms = state.terms_of(job),
+          .payload = job.payload};
+}
+
 void repeat(const State& state, const Job& job, uint32_t index, const Task& task,
             Effects& effects) {
   const AttemptId attempt{job.id, index, task.attempt};
-  const auto tries = job.tries.find(index);
-  const bool resumed = tries != job.tries.end() && tries->second.checkpointed;
   if (const auto* starting = std::get_if<TaskStarting>(&task.state)) {
-    const auto behind = task.line ? std::optional(task.line->behind) : std::nullopt;
-    effects.push_back(StartAttempt{attempt, starting->placement, starting->placed, true, job.array,
-                                   resumed, behind, job.user, job.ns, job.name, state.terms_of(job),
-                                   job.payload});
+    StartAttempt start = start_of(state, job, attempt, *starting, task.line);
+    start.repeated = true;
+    effects.push_back(std::move(start));
     if (task.line && task.line->recalled)
       effects.push_back(StopAttempt{attempt, starting->placement.site, {}, true});
   } else if (const auto* stop = std::get_if<TaskStop>(&task.state)) {
@@ -66,12 +81,9 @@ void Application::operator()(const TaskPlaced& e) {
   Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
   if (e.behind) placed.line = InLine{*e.behind};
   index_task(state_, target, e.attempt.index, placed);
-  target.tasks.emplace(e.attempt.index, placed);
-  const auto tries = target.tries.find(e.attempt.index);
-  const bool resumed = tries != target.tries.end() && tries->second.checkpointed;
-  effects_.push_back(StartAttempt{e.attempt, e.placement, at_, false, target.array, resumed,
-                                  e.behind, target.user, target.ns, target.name,
-                                  state_.terms_of(target), target.payload});
+  effects_.push_back(
+      start_of(state_, target, e.attempt, std::get<TaskStarting>(placed.state), placed.line));
+  target.tasks.emplace(e.attempt.index, std::move(placed));
   index_ready(state_, target);
 }
 
@@ -154,6 +166,10 @@ void Application::end_placement(Job& job, AttemptId attempt, Task& task,
   hand_over(attempt);
   unindex_task(state_, job, attempt.index, task);
   task.line.reset();
+  const Placement& placement = *placement_of(task.state);
+  auto& nodes = state_.sites.at(placement.site).nodes;
+  const auto node = nodes.find(placement.node);
+  if (node != nodes.end() && node->second.gone && node->second.tasks == 0) nodes.erase(node);
   if (result.cause == EndCause::recalled) return;
   state_.terms.at(job.terms).brisk =
       result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
@@ -173,12 +189,17 @@ void Application::operator()(const TaskRetried& e) {
   Job& target = job(e.attempt.job);
   Task& ended = task(target, e.attempt);
   const Outcome outcome = e.reason == RetryReason::lost ? Outcome::lost : Outcome::failed;
-  archive(target, e.attempt, ended, outcome, true, e.result);
+  const bool begun = e.reason != RetryReason::recalled;
+  if (begun)
+    archive(target, e.attempt, ended, outcome, true, e.result);
+  else
+    effects_.push_back(ForgetAttempt{e.attempt, placement_of(ended.state)->site});
   end_placement(target, e.attempt, ended, e.result);
   Tries& tries = target.tries[e.attempt.index];
   tries.attempts = e.attempt.attempt;
   tries.failures += e.reason == RetryReason::failed;
   tries.losses += e.reason == RetryReason::lost;
+  tries.recalls += !begun;
   tries.checkpointed |= e.reason == RetryReason::checkpointed;
   if (e.not_before > at_) {
     ended.state = TaskBackoff{e.not_before, e.reason};

@@ -69,6 +69,17 @@ bool may_view(const State& state, const Actor& actor, NamespaceId ns) {
   return role_in(state, actor, ns).has_value();
 }
 
+bool reaches(const Actor& actor, const Token& token) {
+  if (token.user != actor.user) return false;
+  if (actor.namespaces.empty()) return true;
+  const auto within = [&](NamespaceId ns) {
+    return std::find(actor.namespaces.begin(), actor.namespaces.end(), ns) !=
+           actor.namespaces.end();
+  };
+  return !token.namespaces.empty() &&
+         std::all_of(token.namespaces.begin(), token.namespaces.end(), within);
+}
+
 std::optional<std::vector<NamespaceId>> visible_namespaces(const State& state, const Actor& actor) {
   const auto user = known_actor(state, actor);
   if (user && (*user)->platform_admin && actor.namespaces.empty()) return std::nullopt;

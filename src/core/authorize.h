@@ -28,6 +28,9 @@ Error no_such_namespace(const std::string& name);
 // Whether the actor may see the namespace.
 bool may_view(const State& state, const Actor& actor, NamespaceId ns);
 
+// Whether the token is the actor's own; a narrowed one reaches only those that open no more.
+bool reaches(const Actor& actor, const Token& token);
+
 // The namespaces the actor may see; nullopt means all of them.
 std::optional<std::vector<NamespaceId>> visible_namespaces(const State& state, const Actor& actor);
 

@@ -131,6 +131,18 @@ TEST(Decide, RefusalsLeaveNoTrace) {
   EXPECT_TRUE(world.state == before);
 }
 
+TEST(Decide, ATokenMakesNoneThatLivesLongerAndEndsNoneThatOpensMore) {
+  TestWorld world;
+  world.now = Time{1'000'000};
+  const Digest hash{{1}}, other{{2}};
+  world.run(Request{TestWorld::admin(), CreateToken{"", hash, "", {}, false, {}}});
+  Actor narrow{UserId{1}, false, {NamespaceId{1}}, Time{5'000'000}};
+  const Events made = world.run(Request{narrow, CreateToken{"", other, "", hours(1), false, {}}});
+  EXPECT_EQ(std::get<TokenCreated>(made.at(0).body).expires, Time{5'000'000});
+  EXPECT_FALSE(world.attempt(Request{narrow, RevokeToken{TokenId{1}}}));
+  EXPECT_TRUE(world.attempt(Request{narrow, RevokeToken{TokenId{2}}}));
+}
+
 TEST(Decide, ATokenOfOneNamespaceDoesNotSeeAnother) {
   TestWorld world;
   world.run(Request{TestWorld::admin(), CreateNamespace{"other", ""}});

@@ -200,7 +200,9 @@ Result<void> check_placed(const Job& job, const Terms& before, const Terms& afte
   if (!has_placed(job)) return {};
   const std::string name = "job " + to_string(job.id);
   if (job.waiting.empty() && backoff_indices(job).empty()) {
-    return fail(ErrorCode::conflict, name + " has started; only a waiting job can be changed",
+    return fail(ErrorCode::conflict,
+                job.placed == 0 ? name + " is next in line and about to start: hold it first"
+                                : name + " has started; only a waiting job can be changed",
                 "id");
   }
   if (after.resources == before.resources && after.wall == before.wall) return {};
@@ -271,7 +273,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const HoldJo
                             Draft& draft) {
   const auto job = actionable_job(state, actor, command.id);
   if (!job) return tl::unexpected(job.error());
-  const auto lined_up = [](const auto& entry) { return in_line(entry.second); };
+  const auto lined_up = [](const auto& entry) { return entry.second.line.has_value(); };
   const auto& tasks = (*job)->tasks;
   if ((*job)->waiting.empty() && std::none_of(tasks.begin(), tasks.end(), lined_up))
     return fail(ErrorCode::conflict, "nothing of job " + to_string(command.id) + " is waiting",

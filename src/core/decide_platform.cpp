@@ -190,9 +190,12 @@ Result<void> decide_command(const State& state, const Actor& actor, const Create
   if (command.lifetime.us < 0)
     return fail(ErrorCode::invalid, "a lifetime cannot be negative", "expires_in");
   if (command.lifetime.us > 0) token.expires = draft.now() + command.lifetime;
+  // Nor does it live longer than the one that made it.
+  if (actor.expires && (!token.expires || token.expires > actor.expires))
+    token.expires = actor.expires;
   for (const std::string& name : command.namespaces) {
     const Namespace* ns = state.namespace_named(name);
-    if (!ns || !may_view(state, Actor{owner, false, {}}, ns->id)) {
+    if (!ns || !may_view(state, Actor{owner, false, {}, {}}, ns->id)) {
       return fail(
           ErrorCode::not_found,
           "there is no namespace " + quote(name) + ", or the token's user is not a member of it",
@@ -213,7 +216,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Create
 Result<void> decide_command(const State& state, const Actor& actor, const RevokeToken& command,
                             Draft& draft) {
   const auto it = state.tokens.find(command.id);
-  const bool own = it != state.tokens.end() && it->second.user == actor.user;
+  const bool own = it != state.tokens.end() && reaches(actor, it->second);
   if (!own && !require_platform_admin(state, actor))
     return fail(ErrorCode::not_found, "you have no such token", "id");
   if (it == state.tokens.end()) return fail(ErrorCode::not_found, "there is no such token", "id");

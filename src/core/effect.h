@@ -45,6 +45,7 @@ struct StartAttempt {
   bool repeated = false;  // after a restart: nobody knows whether it was carried out
   bool array = false;
   bool resumed = false;             // an earlier attempt left a checkpoint
+  uint32_t recalls = 0;             // earlier attempts that never began
   std::optional<AttemptId> behind;  // begins when that one has ended
   UserId user;
   NamespaceId ns;

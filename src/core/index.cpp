@@ -42,7 +42,6 @@ void hold(State& state, const Job& job, const Placement& placement, int sign) {
                        " held twice or not at all");
   }
   add_in_use(state.namespaces.at(job.ns).in_use, terms, placement, sign);
-  if (node.gone && node.tasks == 0) site.nodes.erase(placement.node);
 }
 
 template <class T>

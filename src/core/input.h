@@ -20,6 +20,7 @@ struct Actor {
   UserId user;
   bool read_only = false;
   std::vector<NamespaceId> namespaces;  // empty: not narrowed
+  Time expires;                         // of the token it came with; zero: never
 };
 
 struct SubmitJob {

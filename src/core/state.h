@@ -139,6 +139,7 @@ struct Tries {
   uint32_t failures = 0;      // count against retry.max
   uint32_t losses = 0;        // against kLostAttemptsMax
   bool checkpointed = false;  // the last attempt left a checkpoint to resume from
+  uint32_t recalls = 0;       // attempts that were handed back before they began
   bool operator==(const Tries&) const = default;
 };
 
@@ -271,7 +272,7 @@ ATOLL_DESCRIBE(TaskRunning, placement, placed, started, unreachable)
 ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unreachable)
 ATOLL_DESCRIBE(InLine, behind, recalled)
 ATOLL_DESCRIBE(Task, attempt, state, line)
-ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed)
+ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
                tries, tally, dependencies, labels, notify, size, unplaced)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk)

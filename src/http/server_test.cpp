@@ -89,6 +89,15 @@ TEST(Server, RequestsMayComeByteByByte) {
   EXPECT_EQ(client.read_bytes(18), "POST /echo/a abcde");
 }
 
+TEST(Server, AnEmptyLineBeforeARequestMayComeInTwoHalves) {
+  auto server = start_server(echo_router());
+  RawClient client(server->tcp_port());
+  client.send("\r");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  client.send("\nGET /echo/a HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(client.read_until("\r\n").substr(0, 15), "HTTP/1.1 200 OK");
+}
+
 TEST(Server, AnOldClientIsClosedUnlessItAsksToStay) {
   auto server = start_server(echo_router());
   RawClient leaving(server->tcp_port());

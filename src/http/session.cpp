@@ -190,7 +190,7 @@ void Session::begin_request() {
   // Old clients send an empty line after a body; RFC 9112 asks to overlook it.
   while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);
   in_.consume_to(bytes);
-  if (bytes.empty()) return;
+  if (bytes.empty() || bytes == "\r") return;  // half an empty line, its other half to come
   parser_.emplace(worker_.limits());
   phase_deadline_ = worker_.now() + worker_.limits().header_timeout;
   // Until the head is known, an answer can only be a refusal that ends the connection.

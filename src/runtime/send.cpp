@@ -43,6 +43,7 @@ site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
   order.attempt = e.attempt;
   order.array = e.array;
   order.resumed = e.resumed;
+  order.recalls = e.recalls;
   order.repeated = e.repeated;
   order.behind = e.behind;
   order.placed = e.placed;

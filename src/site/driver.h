@@ -20,6 +20,7 @@ struct StartOrder {
   AttemptId attempt;
   bool array = false;
   bool resumed = false;   // an earlier attempt of this task left a checkpoint
+  uint32_t recalls = 0;   // earlier attempts that were handed back before they began
   bool repeated = false;  // the server restarted and does not know whether this order ever arrived
   Time
       placed;  // when it was decided; a repeated order older than the machine's boot ends as `lost`

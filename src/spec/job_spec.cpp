@@ -147,6 +147,11 @@ Result<core::Payload> payload_of(const JobSpec& spec) {
   if (spec.isolation && !enum_from_name(*spec.isolation, payload.isolation))
     return refuse_job("isolation", "is not known");
   payload.network = spec.network.value_or(true);
+  if (!payload.network) {
+    if (payload.isolation == core::Isolation::none)
+      return refuse_job("network", "can be off only in a sandbox: leave out `isolation: none`");
+    payload.isolation = core::Isolation::sandbox;
+  }
   payload.writable = spec.writable.value_or(payload.writable);
   payload.processes_max = static_cast<uint32_t>(spec.processes.value_or(0));
   payload.log_bytes_max = spec.log_limit.value_or(Bytes{}).count;

@@ -26,6 +26,15 @@ TEST(JobSpec, DefaultsAreOneCoreAndOneGibibyte) {
   EXPECT_EQ(*wire::decode<core::Payload>(made->payload_bytes), made->payload);
 }
 
+TEST(JobSpec, WithoutANetworkItRunsInASandbox) {
+  const auto made = submit(R"({"command": ["x"], "network": false})");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->payload.isolation, core::Isolation::sandbox);
+  const auto refused = submit(R"({"command": ["x"], "network": false, "isolation": "none"})");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().field, "network");
+}
+
 TEST(JobSpec, EverythingReachesTheCore) {
   const auto made =
       submit(R"({"script": "#!/bin/sh\n", "args": ["x"], "array": "1-10:3%2", "gpus": "a100:2,h100",

@@ -32,7 +32,7 @@ for module in %(modules)s; do /bin/busybox insmod /modules/$module.ko; done
 /bin/busybox mount -t devtmpfs dev /new/dev
 /bin/busybox mkdir -p /new/dev/pts /new/dev/shm /new/results
 /bin/busybox mount -t devpts pts /new/dev/pts
-for place in tmp run dev/shm; do /bin/busybox mount -t tmpfs -o mode=1777 tmp /new/$place; done
+for place in run dev/shm; do /bin/busybox mount -t tmpfs -o mode=1777 tmp /new/$place; done
 /bin/busybox mount -t virtiofs results /new/results
 exec /bin/busybox switch_root /new /bin/sh /results/first
 """
@@ -64,8 +64,10 @@ class Machine:
     def run(self, script, seconds):
         (self.results / "script").write_text(script)
         (self.results / "first").write_text(FIRST % {"root": ROOT})
-        shares = [self._share("host", Path("/")), self._share("results", self.results)]
+        shares = []
         try:
+            self._share("host", Path("/"), shares)
+            self._share("results", self.results, shares)
             console = self._boot(seconds)
         finally:
             for share in shares:
@@ -80,14 +82,15 @@ class Machine:
         file = self.results / "output"
         return file.read_text(errors="replace") if file.exists() else ""
 
-    def _share(self, tag, source):
+    def _share(self, tag, source, shares):
         socket = self.folder / f"{tag}.sock"
         log = (self.folder / f"{tag}.log").open("wb")
         share = subprocess.Popen([VIRTIOFSD, f"--socket-path={socket}", "-o", f"source={source}", "-o", "sandbox=chroot",
                                   "-o", "cache=auto"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        shares.append(share)
         for _ in range(200):
             if socket.exists():
-                return share
+                return
             time.sleep(0.02)
         raise AssertionError(f"virtiofsd did not start: {(self.folder / f'{tag}.log').read_text()}")
 

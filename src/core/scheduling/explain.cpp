@@ -70,13 +70,21 @@ Explanation dependency(const Job& job) {
   return why;
 }
 
-Explanation backoff(const Job& job) {
+// Of a job of which nothing waits: its tasks pause, or the next of them has its place already.
+Explanation pausing_or_in_line(const Job& job) {
   Explanation why;
-  why.block.obstacle = Obstacle::backoff;
   for (const auto& [index, task] : job.tasks) {
+    if (task.line && why.sentence.empty()) {
+      why.block.obstacle = Obstacle::in_line;
+      why.sentence = "next in line: it starts when a task of job " +
+                     to_string(task.line->behind.job) + " ends on " +
+                     placement_of(task.state)->node;
+    }
     const auto* pause = std::get_if<TaskBackoff>(&task.state);
     if (pause && (!why.until || pause->not_before < why.until)) why.until = pause->not_before;
   }
+  if (!why.until) return why;
+  why.block.obstacle = Obstacle::backoff;
   why.sentence = "waiting for the pause before its next attempt, until " + format_time(why.until);
   return why;
 }
@@ -122,7 +130,7 @@ Explanation explain(const State& state, const Job& job, bool quick) {
     return why;
   }
   if (!job.dependencies.empty()) return dependency(job);
-  if (job.waiting.empty()) return backoff(job);
+  if (job.waiting.empty()) return pausing_or_in_line(job);
   why.block = first_block(state, job);
   why.sentence = sentence_for(state, job, why.block);
   if (quick) return why;

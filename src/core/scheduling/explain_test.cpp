@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "core/scheduling/line.h"
 #include "core/test_world.h"
 
 namespace atl::core::scheduling {
@@ -64,6 +65,18 @@ TEST(Explain, EveryWaitingJobHasATrueReason) {
           << why.sentence;
     }
   }
+}
+
+TEST(Explain, OneInLineIsNotSaidToPause) {
+  TestWorld world;
+  world.run(Report{SiteProbed{"local", {{node("n1", 1)}, {kLineAbility}}}});
+  for (int i = 0; i < 3; ++i) world.submit(TestWorld::job());
+  world.settle();
+  world.run(Report{AttemptEnded{{JobId{1}, 0, 1}, {}}});
+  world.settle();
+  const Explanation why = explain(world.state, world.state.jobs.at(JobId{3}));
+  EXPECT_EQ(why.block.obstacle, Obstacle::in_line);
+  EXPECT_EQ(why.sentence, "next in line: it starts when a task of job 2 ends on n1");
 }
 
 TEST(Explain, SaysWhatHowMuchAndWhere) {

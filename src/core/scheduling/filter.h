@@ -20,9 +20,10 @@ enum class Obstacle {
   infeasible,  // no node is large enough even when empty
   capacity,    // nodes are large enough but busy
   turn,        // nothing: it starts in the next round
+  in_line,     // nothing: it starts when the task before it ends
 };
 BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, draining,
-                    infeasible, capacity, turn)
+                    infeasible, capacity, turn, in_line)
 
 // One thing in the way, with how much of it.
 struct Block {

@@ -40,22 +40,22 @@ bool about_to_end(const TaskState& state, Time now) {
 
 std::optional<Leader> next_leader(World& world, const Job& job, const Terms& terms) {
   const State& state = *world.state;
-  const std::pair key{job.ns, job.terms};
-  const auto group = state.leaders.find(key);
+  const auto group = state.leaders.find({job.ns, job.terms});
   if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
   if (!fits(state.namespaces.at(job.ns).quota, world.in_use_of(job.ns))) return std::nullopt;
   if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;
-  auto& at = world.led.try_emplace(key, group->second.begin()).first->second;
-  while (at != group->second.end()) {
+  // An array's own limit counts by job, so it keeps to its own leaders.
+  const JobId only = terms.parallel_max > 0 ? job.id : JobId{};
+  const std::set<AttemptId>& leaders = group->second;
+  const std::tuple place{job.ns, job.terms, only};
+  auto& at = world.led.try_emplace(place, leaders.lower_bound({only, 0, 0})).first->second;
+  while (at != leaders.end() && (!only || at->job == only)) {
     const AttemptId attempt = *at++;
-    // An array's own limit counts by job.
-    if (terms.parallel_max > 0 && attempt.job != job.id) continue;
     const Task& task = state.job(attempt.job)->tasks.at(attempt.index);
-    if (!about_to_end(task.state, state.now)) continue;
     const Placement& placement = *placement_of(task.state);
+    if (!lines_up(state.sites.at(placement.site)) || !about_to_end(task.state, state.now)) continue;
     const NodeView* node = usable_node(world, placement);
-    if (node && fits(*node) && lines_up(state.sites.at(placement.site)))
-      return Leader{attempt, &placement};
+    if (node && fits(*node)) return Leader{attempt, &placement};
   }
   return std::nullopt;
 }

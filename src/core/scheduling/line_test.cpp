@@ -182,6 +182,39 @@ TEST_F(Line, ANodeThatIsGoneKeepsWhoIsInLineUntilTheyEnd) {
   EXPECT_TRUE(world.state.sites.begin()->second.nodes.empty());
 }
 
+TEST_F(Line, AnArrayOnANodeThatIsGoneCanBeChanged) {
+  start(1);
+  world.run(Report{SiteProbed{"local", {{node("n2", 1)}, {kLineAbility}}}});
+  ChangeJob change{.id = id};
+  change.priority = 5;
+  world.run(Request{TestWorld::admin(), change});
+  EXPECT_EQ(cpus_used(), 1000);
+}
+
+TEST_F(Line, OneThatCanNeverStartKeepsNobodyFromLiningUp) {
+  report_capacity(1);
+  SubmitJob huge = TestWorld::job(64'000);
+  huge.keep = true;
+  world.submit(huge);
+  start(1);
+  EXPECT_TRUE(placed(3));
+}
+
+TEST_F(Line, OneThatWasHandedBackCountsAsNeverBegun) {
+  start(2);
+  world.now = world.now + kInLineMax;
+  world.settle();
+  world.effects.clear();
+  end(4, {}, EndCause::recalled);
+  for (const Effect& effect : world.effects)
+    EXPECT_FALSE(std::holds_alternative<ArchiveAttempt>(effect));
+  world.effects.clear();
+  end(2, seconds(2));
+  const auto& again = std::get<StartAttempt>(world.effects.back());
+  EXPECT_EQ(again.attempt, (AttemptId{id, 4, 2}));
+  EXPECT_EQ(again.recalls, 1u);
+}
+
 TEST_F(Line, ARestartRepeatsLeadersBeforeFollowers) {
   start(2);
   world.now = world.now + kInLineMax;

@@ -14,16 +14,17 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
   return tries == job.tries.end() ? 1 : tries->second.attempts + 1;
 }
 
-enum class Stuck { no, job, group };
+// What stands in the way of one more task of a job: nothing; the job's own limit; something that
+// its whole group shares, be it room that may come free or anything else.
+enum class Stuck { no, job, room, group };
 
-// Room for one more task of the job, or what stands in the way: the job itself, or something that
-// its whole group shares.
+// Room for one more task of the job, or what stands in the way.
 tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::group);
   const bool devices = !terms.resources.devices.empty();
   auto placement = place(world, terms, devices ? allowance(world, job.ns) : Allowance{});
-  if (!placement) return tl::unexpected(Stuck::group);
+  if (!placement) return tl::unexpected(Stuck::room);
   return std::move(*placement);
 }
 
@@ -62,13 +63,14 @@ std::vector<TaskPlaced> round(const State& state, uint32_t max) {
     if (placed.size() >= max) break;
     const Job& job = state.jobs.at(best->head());
     const Stuck stuck = place_job(world, job, *best->candidate->terms, max, may_line_up, placed);
-    if (stuck != Stuck::group) {
+    if (stuck == Stuck::no || stuck == Stuck::job) {
       ranking.advance();
       continue;
     }
-    ranking.drop();
     // Room that comes free is for the one that waits for it first, not for who comes after.
-    may_line_up = false;
+    if (may_line_up && stuck == Stuck::room)
+      may_line_up = why_not_placed(world, *best->candidate->terms).obstacle != Obstacle::capacity;
+    ranking.drop();
   }
   return placed;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/state.h"
@@ -27,8 +28,8 @@ struct World {
   std::map<NamespaceId, InUse> in_use;      // only of namespaces this round has placed for
   std::map<JobId, uint32_t> placed_of_job;  // only of jobs this round has placed for
 
-  // How far the leaders of a group have been given followers by this round.
-  std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>::const_iterator> led;
+  // How far the leaders of a group, or of one job in it, have been given followers by this round.
+  std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
 
   const InUse& in_use_of(NamespaceId ns) const;
 };

@@ -35,7 +35,7 @@ void add_task(Environment& env, const Launch& launch) {
   env["ATOLL_JOB_ID"] = std::to_string(launch.attempt.job.value);
   env["ATOLL_JOB_NAME"] = launch.name;
   env["ATOLL_NAMESPACE"] = launch.ns;
-  env["ATOLL_ATTEMPT"] = std::to_string(launch.attempt.attempt);
+  env["ATOLL_ATTEMPT"] = std::to_string(launch.attempt.attempt - launch.recalls);
   env["ATOLL_JOB_DIR"] = launch.job_dir;
   env["ATOLL_CHECKPOINT_DIR"] = checkpoint_directory(launch);
   env["ATOLL_CHECKPOINT_NOTE"] = checkpoint_note(launch);
@@ -234,8 +234,9 @@ std::vector<std::string> executable_candidates(const std::string& name, std::str
 
 std::vector<std::string> wrap_in_sandbox(const Launch& launch,
                                          const std::vector<std::string>& command) {
-  std::vector<std::string> args = {"/usr/bin/bwrap", "--die-with-parent", "--unshare-pid",
-                                   "--unshare-ipc",  "--unshare-uts",     "--new-session"};
+  std::vector<std::string> args = {
+      "/usr/bin/bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc",
+      "--unshare-uts",  "--new-session",     "--cap-drop",    "ALL"};
   if (!launch.payload.network) args.push_back("--unshare-net");
   const auto add = [&](std::initializer_list<std::string> more) { args.insert(args.end(), more); };
   for (const char* path : {"/usr", "/etc", "/opt", "/lib", "/lib64", "/lib32", "/bin", "/sbin",

@@ -93,7 +93,6 @@ ExecEnded ExecRun::ended(int status) {
     drain();
     result_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
-  // The API knows these words (api/jobs_exec.cpp).
   result_.expired = expired_;
   if (expired_) result_.error = "it did not end in time and was killed";
   result_.id = order_.id;

@@ -86,6 +86,8 @@ void LocalDriver::reconcile_first() {
 // The driver's own memory against the warden's. Ended attempts it no longer holds were reported
 // before and wait for the server to make them durable.
 void LocalDriver::reconcile_again() {
+  // Another warden may be able to do other things.
+  sink_(core::SiteProbed{options_.site, report(welcome_.abilities)});
   std::vector<std::pair<AttemptId, core::AttemptResult>> ended;
   std::vector<AttemptId> lost;
   std::set<AttemptId> unsent;
@@ -163,7 +165,8 @@ Result<Launch> LocalDriver::resolve(StartOrder& order) {
                 .grace = order.grace,
                 .payload = std::move(order.payload),
                 .job_dir = job_directory(order.attempt.job),
-                .installation = options_.installation};
+                .installation = options_.installation,
+                .recalls = order.recalls};
   core::Payload& payload = launch.payload;
   if (payload.isolation == core::Isolation::automatic) payload.isolation = isolation_;
   launch.processes_max = payload.processes_max > 0 ? payload.processes_max : options_.processes_max;

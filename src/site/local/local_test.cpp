@@ -379,6 +379,7 @@ TEST_F(Local, SandboxShowsOnlyWhatWasDeclared) {
   core::Payload payload{
       .argv = {"sh", "-c",
                "ls /tmp | wc -l; echo made > file; touch $ATOLL_CHECKPOINT_DIR/c && echo ckpt; "
+               "mount -o remount,rw,bind /usr 2>/dev/null; "
                "touch /usr/x 2>/dev/null || echo read-only; ls /proc | grep -c '^[0-9]'; ls " +
                    place_->home() + "; sleep 60"},
       .directory = work,

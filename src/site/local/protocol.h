@@ -54,6 +54,7 @@ struct Launch {
   int64_t log_bytes_max = 0;   // resolved, per stream
   std::string lang;
   std::string installation;  // marks the task's processes (remains.h)
+  uint32_t recalls = 0;      // attempts before this one that never began
   bool operator==(const Launch&) const = default;
 };
 
@@ -133,7 +134,7 @@ using Notice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded>;
 ATOLL_DESCRIBE(Account, uid, gid, groups, name, home, shell)
 ATOLL_DESCRIBE(Launch, attempt, array, resumed, name, ns, account, cpu_milli, memory_bytes, wall,
                grace, payload, job_dir, gpus_present, gpus, processes_max, log_bytes_max, lang,
-               installation)
+               installation, recalls)
 ATOLL_DESCRIBE(Hello, version, installation)
 ATOLL_DESCRIBE(StartTask, attempt, launch, behind)
 ATOLL_DESCRIBE(StopTask, attempt, grace, unless_begun)

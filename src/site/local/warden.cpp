@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 
 #include "base/overloaded.h"
@@ -209,13 +208,16 @@ void Warden::start_next(AttemptId ended) {
   starts_.push_back(std::move(next.mapped()));
 }
 
-// Whether the order was for one in line, which it has then left.
+// Whether the order was for one in line, which it has then left. One that left the line in this
+// very turn has not begun either.
 bool Warden::leave_line(const StopTask& order) {
-  const auto at = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
-    return entry.second.attempt == order.attempt;
-  });
-  if (at == line_.end()) return false;
-  line_.erase(at);
+  const bool waited = std::erase_if(line_, [&](const auto& entry) {
+                        return entry.second.attempt == order.attempt;
+                      }) > 0;
+  const bool accepted = !order.unless_begun && std::erase_if(starts_, [&](const StartTask& start) {
+                                                 return start.attempt == order.attempt;
+                                               }) > 0;
+  if (!waited && !accepted) return false;
   end_attempt(order.attempt,
               order.unless_begun
                   ? plain_end(core::EndCause::recalled, "handed back before it began")

@@ -188,12 +188,12 @@ void Application::operator()(const TaskEnded& e) {
 void Application::operator()(const TaskRetried& e) {
   Job& target = job(e.attempt.job);
   Task& ended = task(target, e.attempt);
-  const Outcome outcome = e.reason == RetryReason::lost ? Outcome::lost : Outcome::failed;
   const bool begun = e.reason != RetryReason::recalled;
-  if (begun)
-    archive(target, e.attempt, ended, outcome, true, e.result);
-  else
-    effects_.push_back(ForgetAttempt{e.attempt, placement_of(ended.state)->site});
+  const Outcome outcome = !begun                          ? Outcome::skipped
+                          : e.reason == RetryReason::lost ? Outcome::lost
+                                                          : Outcome::failed;
+  // Also one that never began: its number must not be given again when the job is requeued.
+  archive(target, e.attempt, ended, outcome, true, e.result);
   end_placement(target, e.attempt, ended, e.result);
   Tries& tries = target.tries[e.attempt.index];
   tries.attempts = e.attempt.attempt;

@@ -2,7 +2,7 @@
 
     ./test                    everything
     ./test unit e2e           two suites
-    ./test unit:core e2e:logs only the programs whose name contains the word
+    ./test unit:core e2e:jobs only the programs whose name contains the word
     ./test sim --seconds 60   the simulator on new seeds for a minute
     ./test --list             the suites and what they prove
 """

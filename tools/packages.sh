@@ -1,4 +1,4 @@
-# The Debian packages Atoll needs, by purpose. ./run, ./test and ./bench source this file and call need_packages.
+# The Debian packages Atoll needs, by purpose. ./run, ./test and bench/run source this file and call need_packages.
 # Each line: group | why | packages
 
 atoll_packages() {

@@ -202,13 +202,17 @@ TEST_F(Jobs, ArraysShowTheirTasks) {
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B1%5D").body,
                   R"("id":"1[1]","job":"1","index":1,"state":"ended","outcome":"succeeded")"));
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B50%5D").body, R"("state":"waiting")"));
-  EXPECT_EQ(as("ada", "GET", "/api/v1/jobs/1%5B500%5D").status, 404);
+  for (const char* what : {"", "/explain", "/logs", "/samples"}) {
+    EXPECT_EQ(as("ada", "GET", std::string("/api/v1/jobs/1%5B500%5D") + what).status, 404) << what;
+  }
   const http::Response tasks = as("ada", "GET", "/api/v1/jobs/1/tasks?limit=2");
   EXPECT_TRUE(has(tasks.body, R"("waiting":"4-100")")) << tasks.body;
   EXPECT_TRUE(has(tasks.body, R"("next":"2")"));
   EXPECT_TRUE(
       has(as("ada", "GET", "/api/v1/jobs/1/tasks?limit=2&cursor=2").body, R"("id":"1[3]")"));
   EXPECT_EQ(as("ada", "DELETE", "/api/v1/jobs/1%5B50%5D").status, 200);
+  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1%5B50%5D").body,
+                  R"("state":"ended","outcome":"cancelled")"));
 }
 
 TEST_F(Jobs, AnArrayThatHasStartedChangesWhatItsWaitingTasksNeed) {

@@ -26,6 +26,13 @@ core::Job without_tasks(const core::Job& job) {
   return copy;
 }
 
+std::optional<core::Outcome> unplaced_outcome(const core::Job& job, uint32_t index) {
+  for (const auto& [outcome, indices] : job.unplaced) {
+    if (indices.contains(index)) return outcome;
+  }
+  return std::nullopt;
+}
+
 FoundJob copy_live(const core::State& state, const core::Job& job, const Want& want) {
   FoundJob found;
   ReasonCache reasons;
@@ -38,6 +45,7 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   if (const auto it = job.tasks.find(index); it != job.tasks.end() && (want.index || !job.array))
     found.task = it->second;
   found.task_waiting = job.waiting.contains(index);
+  found.unplaced = unplaced_outcome(job, index);
   if (found.row.waiting > 0) {
     const auto why = core::scheduling::explain(state, job, !want.explain);
     found.sentence = why.sentence;
@@ -49,7 +57,22 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   return found;
 }
 
-void find_ended(const CallPtr& call, JobId id, const std::function<void(FoundJob)>& then) {
+// An array's indices are known by what became of them: they wait, are placed, ended while they
+// waited, or had an attempt. Blocking.
+Result<void> check_index(Context& context, const FoundJob& found, const Want& want) {
+  if (!want.index || !found.job.array) return {};
+  if (found.task || found.task_waiting || found.unplaced) return {};
+  const auto last = context.history.last_attempt(found.job.id, *want.index);
+  if (!last) return tl::unexpected(last.error());
+  if (*last) return {};
+  return fail(ErrorCode::not_found,
+              "job " + to_string(found.job.id) + " has no task " + std::to_string(*want.index) +
+                  ": `atoll show " + to_string(found.job.id) + "` names its indices",
+              "id");
+}
+
+void find_ended(const CallPtr& call, JobId id, const Want& want,
+                const std::function<void(FoundJob)>& then) {
   auto ended = call->context.history.job(id);
   if (!ended && ended.error().code != ErrorCode::not_found) return call->refuse(ended.error());
   const auto table = call->context.directory.table();
@@ -59,6 +82,7 @@ void find_ended(const CallPtr& call, JobId id, const std::function<void(FoundJob
   FoundJob found;
   found.row = ended_row(*ended);
   found.tag = job_tag(*ended);
+  found.unplaced = unplaced_outcome(ended->job, want.index.value_or(0));
   found.job = std::move(ended->job);
   found.terms = std::move(ended->terms);
   then(std::move(found));
@@ -92,9 +116,14 @@ void find_job(const CallPtr& call, JobId id, Want want, std::function<void(Found
         if (!core::may_view(state, call->actor, job->ns)) return tl::unexpected(no_such_job(id));
         return Copy(copy_live(state, *job, want));
       },
-      [call, id, then = std::move(then)](Copy found) {
-        if (found) return then(std::move(*found));
-        find_ended(call, id, then);
+      [call, id, want, then = std::move(then)](Copy found) {
+        const auto checked = [call, want, then](FoundJob known) {
+          if (auto ok = check_index(call->context, known, want); !ok)
+            return call->refuse(ok.error());
+          then(std::move(known));
+        };
+        if (found) return checked(std::move(*found));
+        find_ended(call, id, want, checked);
       });
 }
 

@@ -102,13 +102,8 @@ void show_task(const CallPtr& call, const FoundJob& found, TaskId task) {
   } else {
     const auto last = call->context.history.last_attempt(task.job, task.index);
     if (!last) return call->refuse(last.error());
-    if (!*last && found.live) {
-      return call->refuse({ErrorCode::not_found,
-                           "job " + to_string(task.job) + " has no task " +
-                               std::to_string(task.index) + " that ran or waits",
-                           "id"});
-    }
-    write_ended_task(json, *table, task, found.job.array, *last ? &**last : nullptr);
+    write_ended_task(json, *table, task, found.job.array, *last ? &**last : nullptr,
+                     found.unplaced);
   }
   call->respond_json(std::move(body), 200, {{"ETag", found.tag}});
 }
@@ -131,7 +126,9 @@ void show_job(const CallPtr& call) {
 void explain_job(const CallPtr& call) {
   const auto selector = call->selector();
   if (!selector) return call->refuse(selector.error());
-  find_job(call, selector->job, {.explain = true}, [call](const FoundJob& found) {
+  Want want{.explain = true};
+  if (selector->has_index) want.index = selector->index;
+  find_job(call, selector->job, want, [call](const FoundJob& found) {
     std::string body;
     spec::JsonWriter json(body);
     json.begin_object()

@@ -95,11 +95,12 @@ void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, boo
 }
 
 void write_ended_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
-                      const journal::EndedAttempt* last) {
+                      const journal::EndedAttempt* last, std::optional<core::Outcome> unplaced) {
   json.begin_object();
   write_head(json, id, array, JobState::ended);
   json.key("outcome");
-  last ? json.text(enum_name(last->outcome)) : json.null();
+  const auto outcome = last && !unplaced ? std::optional(last->outcome) : unplaced;
+  outcome ? json.text(enum_name(*outcome)) : json.null();
   json.member("attempt", last ? last->attempt.attempt : 0u);
   write_place(json, table, last ? &last->placement : nullptr);
   json.member("unreachable", false).member("placed", last ? last->placed : Time{});

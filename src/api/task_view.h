@@ -13,9 +13,11 @@ void write_attempt(spec::JsonWriter& json, const core::State& table,
 // A task that is placed or in back-off.
 void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
                 const core::Task& task);
-// One that has ended; its last attempt, or none when it never ran.
+// One that has ended: its last attempt, or none when it never ran, and how it ended if it did so
+// while it waited for another.
 void write_ended_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
-                      const journal::EndedAttempt* last);
+                      const journal::EndedAttempt* last,
+                      std::optional<core::Outcome> unplaced = {});
 void write_waiting_task(spec::JsonWriter& json, TaskId id, bool array);
 
 }  // namespace atl::api

@@ -134,9 +134,12 @@ void greet(Session& session, bool started, const std::string& home) {
   print_one(session, server_document(home, urls, started), "url", [&] {
     std::string where = home + "/atoll.sock";
     for (const std::string& url : urls) where += " and " + url;
+    const pid_t pid = server_pid(home);
+    const std::string process =
+        pid == 0 ? " under another account" : " (process " + std::to_string(pid) + ")";
     return paint("●", Color::good, session.terminal.color) +
-           (started ? " running" : " already running") + " (process " +
-           std::to_string(server_pid(home)) + "), listening on " + printable(where) + "\n";
+           (started ? " running" : " already running") + process + ", listening on " +
+           printable(where) + "\n";
   });
   if (const std::string trouble = ask(home).trouble; !trouble.empty()) session.warn(trouble);
 }
@@ -195,6 +198,11 @@ Result<int> down(Session& session) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
   const pid_t pid = server_pid(target->home);
+  // Only its own account may read who holds the lock.
+  if (pid == 0 && ask(target->home).up) {
+    return fail(ErrorCode::forbidden, "the server on " + target->home +
+                                          " belongs to another account, which alone can stop it");
+  }
   if (pid == 0) {
     if (session.for_people())
       session.say("no server is running on " + target->home);

@@ -115,6 +115,12 @@ class Accounts(unittest.TestCase):
 
     # Who is who.
 
+    def test_the_server_of_another_account_is_neither_missing_nor_ours_to_stop(self):
+        done = self.ada.cli("down", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("belongs to another account", done.stderr)
+        self.assertIn("already running under another account", self.ada.cli("up").stdout)
+
     def test_the_account_on_the_socket_is_the_user(self):
         for name, account in (("ada", self.ada), ("bob", self.bob)):
             with account.on_the_socket() as atoll:

@@ -68,6 +68,14 @@ class Jobs(unittest.TestCase):
         for index in (1, 17, 50):
             self.assertEqual(self.atoll.logs(f"{job}[{index}]"), f"task {index}\n")
 
+    def test_an_index_outside_the_array_is_no_task(self):
+        job = self.atoll.submit("--array", "1-4", "--", "true")
+        self.atoll.wait_job(job)
+        for verb in ("show", "logs", "wait", "explain"):
+            done = self.atoll.cli(verb, f"{job}[9]", check=False)
+            self.assertEqual(done.returncode, 1, verb)
+            self.assertIn("has no task 9", done.stderr, verb)
+
     def test_array_limit_holds(self):
         log = self.atoll.home / "overlap"
         script = f"echo + >> {log}; n=$(grep -c + {log}); e=$(grep -c - {log}); test $((n - e)) -le 2 || touch {log}.bad; sleep 0.05; echo - >> {log}"

@@ -18,8 +18,8 @@ struct FoundJob {
   std::vector<JobId> waits_for;
   Time until;
   uint64_t position = 0;
-  std::optional<core::Task> task;  // the one asked for, or the only one
-  bool task_waiting = false;       // the task asked for has not been placed yet
+  std::optional<core::Task> task;         // the one asked for, or the only one
+  bool task_waiting = false;              // the task asked for has not been placed yet
   std::optional<core::Outcome> unplaced;  // how it ended, if it did so while it waited
   bool live = false;
 };

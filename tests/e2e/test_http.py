@@ -179,7 +179,7 @@ class Http(unittest.TestCase):
         self.assertEqual(self.atoll.tcp("POST", "/api/v1/jobs", JOB, token=token).status, 404)
 
     def test_health_version_metrics_docs(self):
-        for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
+        for path in ("/", "/healthz", "/livez", "/readyz", "/version", "/openapi.json"):
             self.assertEqual(self.atoll.tcp("GET", path).status, 200, path)
         metrics = self.atoll.api("GET", "/metrics")
         self.assertEqual(metrics.status, 200)

@@ -31,6 +31,11 @@ std::string in_use(const Block& block) {
 std::string sentence_for(const State& state, const Job& job, const Block& block) {
   switch (block.obstacle) {
     case Obstacle::quota:
+      if (block.asked > block.limit) {
+        return "asks for " + asked(block) + ", more than the quota of namespace " +
+               state.namespaces.at(job.ns).name + " ever allows: " +
+               amount(block.resource, block.limit);
+      }
       return "waiting for " + asked(block) + " within the quota of namespace " +
              state.namespaces.at(job.ns).name + ": " + in_use(block);
     case Obstacle::array_limit:
@@ -53,6 +58,18 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
   }
 }
 
+// What the jobs that are waited for have to do, if it is the same for all.
+const char* awaited(const Job& job) {
+  std::optional<DependencyKind> kind;
+  for (const Dependency& each : job.dependencies) {
+    if (each.outcome) continue;
+    if (kind && *kind != each.kind) return "end";
+    kind = each.kind;
+  }
+  if (kind == DependencyKind::after_success) return "succeed";
+  return kind == DependencyKind::after_failure ? "fail" : "end";
+}
+
 Explanation dependency(const Job& job) {
   Explanation why;
   why.block.obstacle = Obstacle::dependency;
@@ -66,7 +83,7 @@ Explanation dependency(const Job& job) {
   }
   if (why.waits_for.size() > 5)
     why.sentence += " and " + std::to_string(why.waits_for.size() - 5) + " more";
-  why.sentence += " to end";
+  why.sentence += std::string(" to ") + awaited(job);
   return why;
 }
 

@@ -79,6 +79,18 @@ TEST(Explain, OneInLineIsNotSaidToPause) {
   EXPECT_EQ(why.sentence, "next in line: it starts when a task of job 2 ends on n1");
 }
 
+TEST(Explain, WhatAQuotaNeverAllowsIsSaidSo) {
+  TestWorld world;
+  world.nodes({node("n1", 4)});
+  Quota quota;
+  quota.cpu_milli = 1000;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  const JobId id = world.submit(TestWorld::job(2000));
+  world.settle();
+  EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
+            "asks for 2 cores, more than the quota of namespace lab ever allows: 1; position 1");
+}
+
 TEST(Explain, SaysWhatHowMuchAndWhere) {
   TestWorld world;
   world.nodes({node("n1", 2)});

@@ -31,6 +31,20 @@ class Reindexed {
   Task& task_;
 };
 
+// Of an attempt that is followed by another.
+Outcome outcome_of(RetryReason reason) {
+  switch (reason) {
+    case RetryReason::lost:
+      return Outcome::lost;
+    case RetryReason::requeued:
+      return Outcome::cancelled;
+    case RetryReason::recalled:
+      return Outcome::skipped;
+    default:
+      return Outcome::failed;
+  }
+}
+
 StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
                       const TaskStarting& task, const std::optional<InLine>& line) {
   const auto found = job.tries.find(attempt.index);
@@ -189,11 +203,8 @@ void Application::operator()(const TaskRetried& e) {
   Job& target = job(e.attempt.job);
   Task& ended = task(target, e.attempt);
   const bool begun = e.reason != RetryReason::recalled;
-  const Outcome outcome = !begun                          ? Outcome::skipped
-                          : e.reason == RetryReason::lost ? Outcome::lost
-                                                          : Outcome::failed;
   // Also one that never began: its number must not be given again when the job is requeued.
-  archive(target, e.attempt, ended, outcome, true, e.result);
+  archive(target, e.attempt, ended, outcome_of(e.reason), true, e.result);
   end_placement(target, e.attempt, ended, e.result);
   Tries& tries = target.tries[e.attempt.index];
   tries.attempts = e.attempt.attempt;

@@ -33,8 +33,8 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
     case Obstacle::quota:
       if (block.asked > block.limit) {
         return "asks for " + asked(block) + ", more than the quota of namespace " +
-               state.namespaces.at(job.ns).name + " ever allows: " +
-               amount(block.resource, block.limit);
+               state.namespaces.at(job.ns).name +
+               " ever allows: " + amount(block.resource, block.limit);
       }
       return "waiting for " + asked(block) + " within the quota of namespace " +
              state.namespaces.at(job.ns).name + ": " + in_use(block);

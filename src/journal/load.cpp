@@ -12,9 +12,7 @@ constexpr size_t kTransactionBytes = 4 << 20;  // read in one transaction: a few
 
 tl::unexpected<Error> damaged(uint64_t sequence, const std::string& how) {
   return fail(ErrorCode::internal,
-              "commit " + std::to_string(sequence) + " in the journal is damaged: " + how +
-                  ". Everything before it is intact and was kept; nothing has been changed. Run "
-                  "`atoll doctor` for the extent, and `atoll restore` from the newest backup");
+              "commit " + std::to_string(sequence) + " in the journal is damaged: " + how);
 }
 
 // Verifies that the record is the one that must come now.
@@ -134,7 +132,13 @@ Result<LoadedState> load_state(Database& database, const std::string& home) {
         ++result.loaded.replayed;
         result.replayed_bytes += bytes;
       });
-  if (!last) return tl::unexpected(last.error());
+  if (!last) {
+    return fail(last.error().code,
+                last.error().message +
+                    ". Everything before it is intact and was kept; nothing has been changed. "
+                    "`atoll doctor` says how much is whole; `atoll restore FILE --home NEW` makes "
+                    "a platform of the newest backup");
+  }
   result.loaded.sequence = last->sequence;
   result.chain = last->checksum;
   return result;

@@ -22,15 +22,34 @@ void note(Health& health, const Result<void>& found) {
   if (!found) health.problems.push_back(found.error().message);
 }
 
+// How many commits there are behind one, and how many of them are whole by themselves.
+std::pair<uint64_t, uint64_t> count_behind(Database& database, uint64_t sequence) {
+  uint64_t behind = 0, readable = 0;
+  Query query = database.query("SELECT bytes FROM journal WHERE seq > ?");
+  query.bind(static_cast<int64_t>(sequence));
+  for (; query.step() == SQLITE_ROW; ++behind)
+    readable += decode_record(query.bytes(0)).has_value();
+  return {behind, readable};
+}
+
 // Every record that is there, from the first one on.
 Result<void> verify_records(Database& database, const Health& health) {
   if (health.first == 0) return {};
   const auto head = record_head(database, health.first);
   if (!head) return tl::unexpected(head.error());
+  uint64_t whole = health.first - 1;
   const auto last =
-      read_records(database, health.first - 1, head->previous, [](const Record&, size_t) {});
-  if (!last) return tl::unexpected(last.error());
-  return {};
+      read_records(database, whole, head->previous,
+                   [&](const Record& record, size_t) { whole = record.head.sequence; });
+  if (last) return {};
+  const auto [behind, readable] = count_behind(database, whole + 1);
+  const std::string before = whole < health.first
+                                 ? "none before it is kept"
+                                 : "commits " + std::to_string(health.first) + " to " +
+                                       std::to_string(whole) + " are whole";
+  return fail(last.error().code, last.error().message + "; " + before + ", and of the " +
+                                     std::to_string(behind) + " behind it " +
+                                     std::to_string(readable) + " can be read");
 }
 
 // What people asked for, each by its own checksum.

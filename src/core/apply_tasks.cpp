@@ -202,7 +202,6 @@ void Application::operator()(const TaskEnded& e) {
 void Application::operator()(const TaskRetried& e) {
   Job& target = job(e.attempt.job);
   Task& ended = task(target, e.attempt);
-  const bool begun = e.reason != RetryReason::recalled;
   // Also one that never began: its number must not be given again when the job is requeued.
   archive(target, e.attempt, ended, outcome_of(e.reason), true, e.result);
   end_placement(target, e.attempt, ended, e.result);
@@ -210,7 +209,7 @@ void Application::operator()(const TaskRetried& e) {
   tries.attempts = e.attempt.attempt;
   tries.failures += e.reason == RetryReason::failed;
   tries.losses += e.reason == RetryReason::lost;
-  tries.recalls += !begun;
+  tries.recalls += e.reason == RetryReason::recalled;
   tries.checkpointed |= e.reason == RetryReason::checkpointed;
   if (e.not_before > at_) {
     ended.state = TaskBackoff{e.not_before, e.reason};

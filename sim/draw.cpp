@@ -231,6 +231,7 @@ Ask Draw::wrong() {
                                               core::CancelJob{some_job(), {}, {}},
                                               core::RequeueJob{some_job(), {}, {}},
                                               core::DrainSite{sites_[0], true},
+                                              core::RecordDeed{core::BackupAsked{"/copy"}, {}},
                                               core::SetMember{"n1", "u6", core::Role::admin},
                                               core::SubmitJobs{}};
     ask.request = {outsider, rng_.pick(commands)};

@@ -258,6 +258,22 @@ TEST_F(Jobs, ACommandThatRanOutOfTimeHasACodeOfItsOwn) {
   EXPECT_EQ(exec().status, 409);
 }
 
+TEST_F(Jobs, WhoRanWhatInsideIsKnownAfterwards) {
+  submit("ada", R"({"command":["x"]})");
+  start("1");
+  const std::string wordy(600, 'y');
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/exec", R"({"command":["ls","-l",")" + wordy + "\"]}")
+                .status,
+            200);
+  ASSERT_EQ(as("root", "POST", "/api/v1/admin/backup", R"({"file":"/copy"})").status, 201);
+  const std::string seen = as("root", "GET", "/api/v1/events").body;
+  EXPECT_TRUE(has(seen, R"("by":"ada","type":"exec_asked")")) << seen;
+  EXPECT_TRUE(has(seen, R"("data":{"attempt":"1.1","command":"ls -l yyy)")) << seen;
+  EXPECT_FALSE(has(seen, wordy)) << "the record is bounded";
+  EXPECT_TRUE(has(seen, R"("type":"backup_asked")")) << seen;
+  EXPECT_FALSE(has(as("ada", "GET", "/api/v1/events").body, "backup_asked"));
+}
+
 TEST_F(Jobs, TheirEnvironmentIsForThoseWhoMayAct) {
   submit("ada", R"({"command":["x"],"env":{"SECRET":"hunter2"}})");
   EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/1").body, "hunter2"));

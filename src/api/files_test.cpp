@@ -77,6 +77,8 @@ TEST_F(Files, AreWrittenByThoseWhoMayAct) {
       as("ada", "PUT", "/api/v1/jobs/1/files/new/deep/b.bin", std::string("\0\xff", 2)).status,
       204);
   EXPECT_EQ(fs::file_size(root / "job/new/deep/b.bin"), 2u);
+  const std::string seen = as("ada", "GET", "/api/v1/events").body;
+  EXPECT_TRUE(has(seen, R"("data":{"id":"1","path":"new/deep/b.bin","bytes":2})")) << seen;
   EXPECT_EQ(as("watcher", "PUT", "/api/v1/jobs/1/files/c", "x").status, 403);
   EXPECT_EQ(as("rival", "PUT", "/api/v1/jobs/1/files/c", "x").status, 404);
 }

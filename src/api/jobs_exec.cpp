@@ -8,6 +8,7 @@ namespace atl::api {
 namespace {
 
 constexpr Duration kExecMax = minutes(10);
+constexpr size_t kShownMax = 500;
 constexpr size_t kSamplesMax = 10'000;
 
 // Output that is not text goes as base64 under the other name.
@@ -18,6 +19,16 @@ void write_output(spec::JsonWriter& json, const char* name, const char* other,
   text ? json.text(bytes) : json.null();
   json.key(other);
   text ? json.null() : json.text(base64(bytes));
+}
+
+// The words as one line; the rest of a long command says no more about who did what.
+std::string shown(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  if (line.size() <= kShownMax) return line;
+  line.resize(kShownMax);
+  while (!valid_utf8(line)) line.pop_back();
+  return line + "…";
 }
 
 void run_exec(const CallPtr& call, const site::ExecRequest& request,
@@ -49,8 +60,12 @@ void prepare_exec(const CallPtr& call, const FoundJob& found, const Selector& se
   site::ExecRequest request{where->attempt, *wish.command, wish.stdin_text.value_or(""),
                             wish.timeout.value_or(minutes(1))};
   request.timeout = std::min(request.timeout, kExecMax);
-  run_on(call->context.slow, call,
-         [call, request, driver = *driver] { run_exec(call, request, driver); });
+  command(call,
+          core::RecordDeed{core::ExecAsked{request.attempt, shown(request.argv)}, found.job.ns}, {},
+          [call, request, driver = *driver](const runtime::Accepted&) {
+            run_on(call->context.slow, call,
+                   [call, request, driver] { run_exec(call, request, driver); });
+          });
 }
 
 }  // namespace

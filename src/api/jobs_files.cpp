@@ -73,9 +73,9 @@ class Download : public std::enable_shared_from_this<Download> {
   std::string held_;
 };
 
-// Looks the job up and calls `then` with its directory on the slow pool.
+// Looks the job up and calls `then` with it and its directory on the slow pool.
 void with_directory(const CallPtr& call, bool writes,
-                    std::function<void(const std::string& directory)> then) {
+                    std::function<void(const core::Job& job, const std::string& directory)> then) {
   const auto selector = call->selector();
   if (!selector) return call->refuse(selector.error());
   find_job(call, selector->job, {}, [call, writes, then = std::move(then)](const FoundJob& found) {
@@ -85,13 +85,13 @@ void with_directory(const CallPtr& call, bool writes,
     }
     const auto directory = directory_of(call->context, found.job.id);
     if (!directory) return call->refuse(directory.error());
-    run_on(call->context.slow, call, [call, writes, then, directory = *directory] {
+    run_on(call->context.slow, call, [call, writes, then, job = found.job, directory = *directory] {
       if (writes && access(directory.c_str(), F_OK) != 0) {
         return call->refuse({ErrorCode::conflict,
                              "the job has no directory: it has not started, or it was removed",
                              "id"});
       }
-      then(directory);
+      then(job, directory);
     });
   });
 }
@@ -99,7 +99,7 @@ void with_directory(const CallPtr& call, bool writes,
 }  // namespace
 
 void list_files(const CallPtr& call) {
-  with_directory(call, false, [call](const std::string& directory) {
+  with_directory(call, false, [call](const core::Job&, const std::string& directory) {
     bool truncated = false;
     const auto files = list_below(directory, truncated);
     if (!files) return call->refuse(files.error());
@@ -117,7 +117,7 @@ void list_files(const CallPtr& call) {
 }
 
 void get_file(const CallPtr& call) {
-  with_directory(call, false, [call](const std::string& directory) {
+  with_directory(call, false, [call](const core::Job&, const std::string& directory) {
     auto file = open_below(directory, std::string(call->request().param("path")));
     if (!file) return call->refuse(file.error());
     const int64_t size = file->size;
@@ -132,10 +132,16 @@ void get_file(const CallPtr& call) {
 
 void put_file(const CallPtr& call) {
   auto bytes = std::make_shared<std::string>(call->exchange->take_body());
-  with_directory(call, true, [call, bytes](const std::string& directory) {
-    if (auto ok = write_below(directory, std::string(call->request().param("path")), *bytes); !ok)
-      return call->refuse(ok.error());
-    call->respond_empty(204);
+  with_directory(call, true, [call, bytes](const core::Job& job, const std::string& directory) {
+    const std::string path(call->request().param("path"));
+    command(call, core::RecordDeed{core::UploadAsked{job.id, path, bytes->size()}, job.ns}, {},
+            [call, bytes, directory, path](const runtime::Accepted&) {
+              run_on(call->context.slow, call, [call, bytes, directory, path] {
+                if (auto ok = write_below(directory, path, *bytes); !ok)
+                  return call->refuse(ok.error());
+                call->respond_empty(204);
+              });
+            });
   });
 }
 

@@ -74,13 +74,20 @@ void make_backup(const CallPtr& call) {
         {ErrorCode::invalid, "file must be an absolute path on the server", "file"});
   if (!call->context.options.backup)
     return call->refuse({ErrorCode::unavailable, "this server makes no backups", {}});
-  run_on(call->context.slow, call, [call, file = *wish->file] {
+  const auto copy = [call, file = *wish->file] {
     if (auto ok = call->context.options.backup(file); !ok) return call->refuse(ok.error());
     std::string body;
     spec::JsonWriter json(body);
     json.begin_object().member("file", file).end_object();
     call->respond_json(std::move(body), 201);
-  });
+  };
+  // A server whose disk is full can keep no record; that is when a copy is wanted most.
+  call->context.runtime.post({{call->actor, core::RecordDeed{core::BackupAsked{*wish->file}, {}}}},
+                             [call, copy](const Result<runtime::Accepted>& kept) {
+                               if (!kept && kept.error().code != ErrorCode::unavailable)
+                                 return call->refuse(kept.error());
+                               run_on(call->context.slow, call, copy);
+                             });
 }
 
 }  // namespace atl::api

@@ -40,6 +40,9 @@ class Application {
   void operator()(const JobReopened& e);
   void operator()(const NoticeSettled& e) { state_.notices.erase(e.id); }
   void operator()(const TaskRecalled& e);
+  void operator()(const ExecAsked&) {}
+  void operator()(const UploadAsked&) {}
+  void operator()(const BackupAsked&) {}
 
   Effects take_effects() { return std::move(effects_); }
 

@@ -188,6 +188,13 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     result.checkpointed = args.count("checkpointed") > 0;
     return report(AttemptEnded{attempt_from(args), result});
   }
+  if (verb == "record") {
+    RecordDeed record{BackupAsked{args["backup"]}, {}};
+    if (const Namespace* ns = state_.namespace_named(args["ns"])) record.ns = ns->id;
+    if (args.count("exec")) record.deed = ExecAsked{attempt_from(args), args["exec"]};
+    if (args.count("upload")) record.deed = UploadAsked{id(), args["upload"], 5};
+    return ask(args, record);
+  }
   if (verb == "explain") return explain_job(id());
   ADD_FAILURE() << "unknown verb " << verb;
   return "";

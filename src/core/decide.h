@@ -60,6 +60,8 @@ class Draft {
                                           const RemoveSite& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const DrainSite& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RecordDeed& command, Draft& draft);
 
 // decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
 void decide_report(const State& state, const Report& report, Draft& draft);

@@ -262,4 +262,15 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainS
   return {};
 }
 
+Result<void> decide_command(const State& state, const Actor& actor, const RecordDeed& command,
+                            Draft& draft) {
+  if (std::holds_alternative<BackupAsked>(command.deed)) {
+    if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  } else if (auto ok = require_role(state, actor, command.ns, Role::member); !ok) {
+    return ok;
+  }
+  std::visit([&](const auto& deed) { draft.add(deed); }, command.deed);
+  return {};
+}
+
 }  // namespace atl::core

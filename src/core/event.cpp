@@ -15,7 +15,8 @@ const char* event_name(const EventBody& body) {
       "job_changed",    "dependencies_settled", "waiting_ended",     "task_placed",
       "task_started",   "task_stopping",        "task_unreachable",  "task_ended",
       "task_retried",   "backoff_ended",        "job_ended",         "job_reopened",
-      "notice_settled", "task_recalled"};
+      "notice_settled", "task_recalled",        "exec_asked",        "upload_asked",
+      "backup_asked"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

@@ -212,13 +212,30 @@ struct NoticeSettled {
   JobId job;  // whose end it told of
   bool operator==(const NoticeSettled&) const = default;
 };
+// Deeds that leave the state as it is, kept before they are done so that who did them is known.
+struct ExecAsked {
+  AttemptId attempt;
+  std::string command;  // its beginning
+  bool operator==(const ExecAsked&) const = default;
+};
+struct UploadAsked {
+  JobId id;
+  std::string path;
+  uint64_t bytes = 0;
+  bool operator==(const UploadAsked&) const = default;
+};
+struct BackupAsked {
+  std::string file;
+  bool operator==(const BackupAsked&) const = default;
+};
 
 using EventBody =
     std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
                  MemberRemoved, TokenCreated, TokenRevoked, SiteAdded, SiteRemoved, SiteReported,
                  SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
-                 TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled>;
+                 TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
+                 ExecAsked, UploadAsked, BackupAsked>;
 
 struct Event {
   Time at;
@@ -262,6 +279,9 @@ ATOLL_DESCRIBE(JobEnded, id, outcome, message)
 ATOLL_DESCRIBE(JobReopened, job, submitted, attempts, tally, unplaced)
 ATOLL_DESCRIBE(TaskRecalled, attempt)
 ATOLL_DESCRIBE(NoticeSettled, id, delivered, message, job)
+ATOLL_DESCRIBE(ExecAsked, attempt, command)
+ATOLL_DESCRIBE(UploadAsked, id, path, bytes)
+ATOLL_DESCRIBE(BackupAsked, file)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

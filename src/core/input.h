@@ -122,11 +122,17 @@ struct DrainSite {
   std::string name;
   bool draining = true;
 };
+// Keeps a deed with the events before it is done. A job that has ended is not in the state, so the
+// caller says where it belongs.
+struct RecordDeed {
+  std::variant<ExecAsked, UploadAsked, BackupAsked> deed;
+  NamespaceId ns;  // of the job
+};
 
 using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
                  ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
-                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite>;
+                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed>;
 
 struct SiteProbed {
   std::string site;

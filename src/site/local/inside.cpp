@@ -15,6 +15,7 @@ namespace atl::site {
 namespace {
 
 constexpr int kCannotRun = 125;
+constexpr int kUnknown = -1;  // neither an exit nor a signal
 
 // The same file under a number that the child does not need for another.
 int above(int fd) {
@@ -64,9 +65,12 @@ InsideFiles::~InsideFiles() {
 }
 
 bool InsideFiles::open() {
-  status_ = above(::memfd_create("status", MFD_CLOEXEC));
+  status_ = above(::memfd_create("status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   program_ = above(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  return status_ >= 0 && program_ >= 0;
+  // The command can reach the file through /proc; it must not make it any larger.
+  return status_ >= 0 && program_ >= 0 &&
+         ::pwrite(status_, &kUnknown, sizeof kUnknown, 0) == sizeof kUnknown &&
+         ::fcntl(status_, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
 }
 
 std::optional<int> InsideFiles::status() const {

@@ -14,7 +14,7 @@
 namespace atl::site {
 
 // Descriptors that bwrap passes on; the command does not get them.
-inline constexpr int kStatusFd = 3;   // an empty file in memory, for the wait status
+inline constexpr int kStatusFd = 3;   // a file in memory, for the wait status
 inline constexpr int kProgramFd = 4;  // the program
 
 // What to put in front of the command.

@@ -22,6 +22,7 @@ TEST(InsideFiles, SayNothingUntilTheEndWasSeen) {
   const int stopped = 0x137f;
   ASSERT_EQ(::pwrite(fd, &stopped, sizeof stopped, 0), static_cast<ssize_t>(sizeof stopped));
   EXPECT_FALSE(files.status()) << "that is no end";
+  EXPECT_LT(::pwrite(fd, &killed, sizeof killed, 1 << 20), 0) << "it takes no more than that";
 }
 
 class Sandboxed : public LocalFixture {

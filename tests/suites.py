@@ -82,7 +82,7 @@ def e2e(report, wants, options):
 
 
 def openapi(report, wants, options):
-    """the API's description: a stock validator and schemathesis against the running server"""
+    """the API's description and metrics: stock validator, schemathesis and Prometheus' parser on the running server"""
     build(report, "release", "bin/atoll", "bin/atoll-warden")
     run_modules(report, wants, "openapi")
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "api/documents.h"
@@ -87,7 +88,16 @@ void add_shape(std::string& out, const spec::Shape& shape) {
 
 }  // namespace
 
-std::string docs_page(const std::string& version) {
+std::string origin_of(std::string_view host, bool tls) {
+  const bool plain = std::ranges::all_of(host, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view(".-_:[]").find(c) != std::string_view::npos;
+  });
+  if (host.empty() || !plain) return {};
+  return (tls ? "https://" : "http://") + std::string(host);
+}
+
+std::string docs_page(const std::string& version, const std::string& origin) {
   std::string out =
       "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
       "content=\"width=device-width\"><title>Atoll API</title><style>";
@@ -95,10 +105,13 @@ std::string docs_page(const std::string& version) {
       std::string(kStyle) + "</style>\n<h1>Atoll</h1><p class=dim>API v1, program " +
       escaped(version) +
       ". For programs: <a href=\"/openapi.json\">/openapi.json</a></p>"
-      "<p>Submit a job and read its output:</p><pre>curl -H \"Authorization: Bearer $ATOLL_TOKEN\" "
-      "http://127.0.0.1:7380/api/v1/jobs -d '{\"command\": [\"echo\", \"hello\"]}'\n"
-      "curl -H \"Authorization: Bearer $ATOLL_TOKEN\" "
-      "http://127.0.0.1:7380/api/v1/jobs/1/logs</pre>"
+      "<p>Submit a job and read its output:</p><pre>curl -H \"Authorization: Bearer "
+      "$ATOLL_TOKEN\" " +
+      escaped(origin) +
+      "/api/v1/jobs -d '{\"command\": [\"echo\", \"hello\"]}'\n"
+      "curl -H \"Authorization: Bearer $ATOLL_TOKEN\" " +
+      escaped(origin) +
+      "/api/v1/jobs/1/logs</pre>"
       "<p>Times are RFC 3339 in UTC. Durations are texts such as <code>1h30m</code> or numbers of "
       "seconds; measured ones end in <code>_seconds</code>. "
       "Errors are <code>application/problem+json</code> with the offending <code>field</code>. "

@@ -76,10 +76,24 @@ TEST(OpenApi, ExamplesAreJsonAndParametersMatchThePath) {
 }
 
 TEST(DocsPage, AsksForNothingOutside) {
-  const std::string page = docs_page("1");
+  const std::string page = docs_page("1", "http://127.0.0.1:7380");
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("src="), std::string::npos);
   EXPECT_NE(page.find("/api/v1/jobs/{id}/logs"), std::string::npos);
+}
+
+TEST(DocsPage, ExamplesAreForTheAddressItWasAskedUnder) {
+  const std::string page = docs_page("1", "https://atoll.example.org:8443");
+  EXPECT_NE(page.find("https://atoll.example.org:8443/api/v1/jobs -d"), std::string::npos);
+  EXPECT_EQ(page.find("7380"), std::string::npos);
+  EXPECT_EQ(docs_page("1", "http://<b>").find("<b>/api"), std::string::npos);
+}
+
+TEST(DocsPage, AHostThatIsNoneIsNotRepeated) {
+  EXPECT_EQ(origin_of("atoll.example.org", true), "https://atoll.example.org");
+  EXPECT_EQ(origin_of("[::1]:7380", false), "http://[::1]:7380");
+  for (const char* wrong : {"", "a b", "x;rm", "<script>", "a/b", "$(id)", "a'b", "a\"b", "a`b`"})
+    EXPECT_EQ(origin_of(wrong, false), "") << wrong;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "api/event_view.h"
 
 #include <array>
+#include <functional>
 
 #include "api/context.h"
 #include "base/overloaded.h"
@@ -12,11 +13,13 @@ namespace {
 using spec::JsonWriter;
 
 // Any described value, with the names behind the numbers. Digests say nothing to people and hashes
-// of tokens are nobody's business, so they are left out. `array` is whether the event's job is one.
+// of tokens are nobody's business, so they are left out. `is_array` tells of the job that an
+// attempt or a task belongs to, which need not be the event's own: one in line stands behind
+// another's.
 class Writer {
  public:
-  Writer(JsonWriter& json, const core::State& table, bool array)
-      : json_(json), table_(table), array_(array) {}
+  Writer(JsonWriter& json, const core::State& table, std::function<bool(JobId)> is_array)
+      : json_(json), table_(table), is_array_(std::move(is_array)) {}
 
   template <Described T>
   void members(const T& object) {
@@ -40,7 +43,7 @@ class Writer {
     else if constexpr (wire::IsId<T>::value)
       json_.text(std::to_string(v.value));
     else if constexpr (std::is_same_v<T, AttemptId> || std::is_same_v<T, TaskId>)
-      json_.text(to_string(v, array_));
+      json_.text(to_string(v, is_array_(v.job)));
     else if constexpr (std::is_same_v<T, Time>)
       json_.time(v);
     else if constexpr (std::is_same_v<T, Duration>)
@@ -86,7 +89,7 @@ class Writer {
 
   JsonWriter& json_;
   const core::State& table_;
-  const bool array_;
+  const std::function<bool(JobId)> is_array_;
 };
 
 // Whose business an event is when it is no job's.
@@ -159,13 +162,19 @@ class Sieve {
 
 SeenCommit see(const core::State& state, journal::Committed commit) {
   SeenCommit seen{std::move(commit), {}};
+  const auto remember = [&](JobId id) {
+    if (const core::Job* job = id && !seen.jobs.count(id) ? state.job(id) : nullptr)
+      seen.jobs[id] = {job->ns, job->array};
+  };
   for (const core::Event& event : seen.commit.events) {
+    const auto* placed = std::get_if<core::TaskPlaced>(&event.body);
+    if (placed && placed->behind) remember(placed->behind->job);
     const JobId id = job_of(event.body);
     if (!id || seen.jobs.count(id)) continue;
     if (const auto* submitted = std::get_if<core::JobSubmitted>(&event.body))
       seen.jobs[id] = {submitted->ns, submitted->array};
-    else if (const core::Job* job = state.job(id))
-      seen.jobs[id] = {job->ns, job->array};
+    else
+      remember(id);
   }
   return seen;
 }
@@ -189,8 +198,8 @@ std::vector<ShownEvent> show_commit(const core::State& table, journal::History& 
     json.key("job");
     job ? json.text(to_string(job)) : json.null();
     json.key("data");
-    std::visit([&](const auto& body) { Writer(json, table, about.array).members(body); },
-               event.body);
+    Writer writer(json, table, [&](JobId whose) { return sieve.about(whose).array; });
+    std::visit([&](const auto& body) { writer.members(body); }, event.body);
     json.end_object();
   }
   return shown;

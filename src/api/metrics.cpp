@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "api/endpoint.h"
+#include "api/process_metrics.h"
+#include "api/work_counts.h"
 
 namespace atl::api {
 namespace {
@@ -45,7 +47,66 @@ void add(prometheus::MetricFamily& to, double value,
   to.metric.push_back(std::move(metric));
 }
 
+// One family for the capacity and one for its use, each with a line per site.
+void add_sites(std::vector<prometheus::MetricFamily>& families, const std::vector<SiteUse>& sites,
+               const char* name, const char* used_name, const char* what,
+               SiteUse::Of SiteUse::* member) {
+  using prometheus::MetricType;
+  auto capacity = family(name, "", MetricType::Gauge);
+  auto used = family(used_name, "", MetricType::Gauge);
+  capacity.help = std::string(what) + " of the nodes that each site reports.";
+  used.help = std::string(what) + " held by placed tasks, by site.";
+  for (const SiteUse& site : sites) {
+    add(capacity, (site.*member).capacity, {{"site", site.name}});
+    add(used, (site.*member).used, {{"site", site.name}});
+  }
+  families.push_back(std::move(capacity));
+  families.push_back(std::move(used));
+}
+
+void add_sites(std::vector<prometheus::MetricFamily>& families, const std::vector<SiteUse>& sites) {
+  using prometheus::MetricType;
+  add_sites(families, sites, "atoll_site_cpus", "atoll_site_cpus_used", "Cores", &SiteUse::cpus);
+  add_sites(families, sites, "atoll_site_memory_bytes", "atoll_site_memory_used_bytes", "Memory",
+            &SiteUse::memory_bytes);
+  auto capacity = family("atoll_site_devices", "Devices that each site reports, by kind and model.",
+                         MetricType::Gauge);
+  auto used = family("atoll_site_devices_used", "Devices held by placed tasks, by site.",
+                     MetricType::Gauge);
+  auto tasks = family("atoll_site_tasks", "Tasks that hold a place, by site.", MetricType::Gauge);
+  for (const SiteUse& site : sites) {
+    for (const auto& [kind, of] : site.devices) {
+      const std::vector<prometheus::ClientMetric::Label> labels{
+          {"site", site.name}, {"kind", kind.first}, {"model", kind.second}};
+      add(capacity, of.capacity, labels);
+      add(used, of.used, labels);
+    }
+    add(tasks, site.tasks, {{"site", site.name}});
+  }
+  for (auto* each : {&capacity, &used, &tasks}) families.push_back(std::move(*each));
+}
+
 }  // namespace
+
+SiteUse use_of(const core::Site& site) {
+  SiteUse use;
+  use.name = site.name;
+  for (const auto& [name, node] : site.nodes) {
+    use.cpus.used += static_cast<double>(node.cpu_milli_used) / 1000;
+    use.memory_bytes.used += static_cast<double>(node.memory_bytes_used);
+    use.tasks += node.tasks;
+    if (!node.gone) {
+      use.cpus.capacity += static_cast<double>(node.capacity.cpu_milli) / 1000;
+      use.memory_bytes.capacity += static_cast<double>(node.capacity.memory_bytes);
+    }
+    for (const core::Device& device : node.capacity.devices) {
+      SiteUse::Of& of = use.devices[{device.kind, device.model}];
+      of.capacity += !node.gone;
+      of.used += node.units_used.count(device.unit) > 0;
+    }
+  }
+  return use;
+}
 
 struct Metrics::Impl {
   struct Route {
@@ -56,6 +117,7 @@ struct Metrics::Impl {
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>* requests = nullptr;
   std::vector<Route> routes;
+  WorkCounts work{registry};
 };
 
 Metrics::Metrics(const std::string& version) : impl_(std::make_unique<Impl>()) {
@@ -92,6 +154,10 @@ void Metrics::record(size_t endpoint, int status, std::chrono::steady_clock::dur
   route.seconds->Observe(std::chrono::duration<double>(took).count());
 }
 
+void Metrics::on_commit(const core::State& state, const core::Events& events) {
+  impl_->work.on_commit(state, events);
+}
+
 std::string Metrics::expose(const Gauges& gauges) const {
   using prometheus::MetricType;
   std::vector<prometheus::MetricFamily> families;
@@ -121,6 +187,8 @@ std::string Metrics::expose(const Gauges& gauges) const {
          gauges.streams);
   single("atoll_read_only", "1 while the server cannot write and refuses new work.",
          MetricType::Gauge, gauges.read_only ? 1 : 0);
+  add_sites(families, gauges.sites);
+  for (prometheus::MetricFamily& each : process_metrics()) families.push_back(std::move(each));
   for (prometheus::MetricFamily& each : impl_->registry.Collect())
     families.push_back(std::move(each));
   return prometheus::TextSerializer().Serialize(families);

@@ -1,12 +1,31 @@
-// What /metrics counts, kept by prometheus-cpp. Labels are bounded: routes and statuses, never ids.
+// What /metrics counts, kept by prometheus-cpp. Labels are bounded: routes, statuses, outcomes,
+// sites and kinds of devices, never ids.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "core/state.h"
 
 namespace atl::api {
+
+// What a site has and what placed tasks hold of it, over all its nodes. A node that is gone counts
+// only for what is still on it.
+struct SiteUse {
+  struct Of {
+    double capacity = 0;
+    double used = 0;
+  };
+  std::string name;
+  Of cpus;
+  Of memory_bytes;
+  std::map<std::pair<std::string, std::string>, Of> devices;  // by kind and model
+  double tasks = 0;
+};
+SiteUse use_of(const core::Site& site);
 
 // Read when somebody asks for the metrics.
 struct Gauges {
@@ -18,6 +37,7 @@ struct Gauges {
   double inputs_queued = 0;
   double streams = 0;
   bool read_only = false;
+  std::vector<SiteUse> sites;
 };
 
 class Metrics {
@@ -27,6 +47,9 @@ class Metrics {
 
   // Thread-safe; `endpoint` is an index into endpoints().
   void record(size_t endpoint, int status, std::chrono::steady_clock::duration took);
+
+  // On the runtime's thread after each commit.
+  void on_commit(const core::State& state, const core::Events& events);
 
   // The text exposition format.
   std::string expose(const Gauges& gauges) const;

@@ -54,13 +54,21 @@ void show_openapi(const CallPtr& call) {
 }
 
 void show_docs(const CallPtr& call) {
-  static const std::string page = docs_page(ATOLL_VERSION);
+  // A proxy in front may speak TLS for us; its word decides nothing but the examples.
+  const http::Request& request = call->request();
+  const bool tls = request.peer.tls || request.headers.get("X-Forwarded-Proto") == "https";
+  std::string origin = request.peer.unix_socket ? "" : origin_of(request.headers.get("Host"), tls);
+  if (origin.empty() && call->context.options.listen) {
+    for (const std::string& address : call->context.options.listen()) origin = address;
+  }
+  if (origin.empty()) origin = "http://127.0.0.1:7380";
   call->respond(
       {.status = 200,
        .content_type = "text/html; charset=utf-8",
-       .body = page,
+       .body = docs_page(ATOLL_VERSION, origin),
        .headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
-                   {"X-Content-Type-Options", "nosniff"}}});
+                   {"X-Content-Type-Options", "nosniff"},
+                   {"Vary", "Host, X-Forwarded-Proto"}}});
 }
 
 void make_backup(const CallPtr& call) {

@@ -33,6 +33,7 @@ Service::Service(runtime::Runtime& runtime, journal::Journal& journal, journal::
     context.directory.on_commit(context.runtime.state(), events);
     context.follower.on_commit(events);
     context.feed.on_commit(sequence, events);
+    context.metrics.on_commit(context.runtime.state(), events);
   });
   context.follower.every_interval([&context] { context.feed.heartbeat(); });
 }

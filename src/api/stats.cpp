@@ -27,6 +27,7 @@ struct Census {
   uint64_t tasks_waiting = 0;
   uint64_t tasks_active = 0;
   std::vector<RunningTask> running;
+  std::vector<SiteUse> sites;
   std::function<void(Census&)> then;
 };
 using CensusPtr = std::shared_ptr<Census>;
@@ -57,6 +58,7 @@ void count(const CensusPtr& census, JobId after) {
       if (looked++ == kCountedPerSlice) return count(census, std::prev(it)->first);
       count_job(*census, state, it->second);
     }
+    for (const auto& [id, site] : state.sites) census->sites.push_back(use_of(site));
     run_on(census->call->context.quick, census->call, [census] { census->then(*census); });
   });
 }
@@ -131,6 +133,7 @@ void show_exposition(Census& census) {
   gauges.inputs_queued = static_cast<double>(health.queued);
   gauges.streams = static_cast<double>(context.streams.load());
   gauges.read_only = health.read_only;
+  gauges.sites = std::move(census.sites);
   census.call->respond({.status = 200,
                         .content_type = "text/plain; version=0.0.4; charset=utf-8",
                         .body = context.metrics.expose(gauges),

@@ -17,6 +17,7 @@
 #include "bin/upkeep.h"
 #include "http/server.h"
 #include "http/socket.h"
+#include "http/tls.h"
 #include "journal/backup.h"
 #include "journal/sqlite_journal.h"
 #include "runtime/runtime.h"
@@ -39,7 +40,7 @@ struct Server::Parts {
   IsolationChoice isolation_choice;
 
   Result<void> open_journal();
-  Result<void> check_port() const;
+  Result<void> check_listening() const;
   void choose_isolation_for_jobs();
   IsolationChoice isolation();
   std::string url() const;
@@ -64,9 +65,13 @@ Result<void> Server::Parts::open_journal() {
 }
 
 // Before anything else is started, so that a server that cannot serve leaves nothing running.
-Result<void> Server::Parts::check_port() const {
+Result<void> Server::Parts::check_listening() const {
   const Config& config = options.config;
   if (!config.listen_tcp) return {};
+  if (!config.tls_certificate.empty()) {
+    const auto usable = http::make_server_context(config.tls_certificate, config.tls_key);
+    if (!usable) return tl::unexpected(usable.error());
+  }
   const auto port = http::listen_tcp(config.host, config.port);
   if (port) return {};
   return fail(
@@ -180,7 +185,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   auto parts = std::make_unique<Parts>();
   parts->options = std::move(options);
   if (auto opened = parts->open_journal(); !opened) return tl::unexpected(opened.error());
-  if (auto free = parts->check_port(); !free) {
+  if (auto free = parts->check_listening(); !free) {
     std::remove((parts->options.home + "/server.pid").c_str());
     return tl::unexpected(free.error());
   }

@@ -132,6 +132,9 @@ Result<http::Response> Api::send(http::Call call) {
   if (!response) {
     Error error = response.error();
     if (error.code == ErrorCode::unavailable) error.message = no_server(target_, error.message);
+    if (error.code == ErrorCode::unauthorized)
+      error.message +=
+          "; name the file of its authority: `atoll login URL --ca FILE`, or SSL_CERT_FILE";
     return tl::unexpected(std::move(error));
   }
   if (response->status < 200 || response->status > 299) return tl::unexpected(error_of(*response));

@@ -79,7 +79,7 @@ Result<int> add_context(Session& session, const LoginFlags& flags, Contexts cont
   const Context context{.url = flags.url,
                         .token = socket ? flags.token : token_of(session, flags),
                         .ns = flags.ns,
-                        .ca_file = flags.ca_file};
+                        .ca_file = flags.ca_file.empty() ? "" : absolute_path(flags.ca_file)};
   const auto who = verify(context);
   if (!who) return tl::unexpected(who.error());
   contexts.named[name] = context;

@@ -135,10 +135,15 @@ Result<void> Client::Impl::secure() {
     const IoState wanted = error == SSL_ERROR_WANT_READ ? IoState::want_read : IoState::want_write;
     if (again && wait(wanted, deadline) == Step::ok) continue;
     const long verdict = SSL_get_verify_result(tls.get());
-    const std::string why = again                  ? "it took too long"
-                            : verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
-                                                   : tls_error_text();
+    const bool distrusted = !again && verdict != X509_V_OK;
+    const std::string why = again        ? "it took too long"
+                            : distrusted ? X509_verify_cert_error_string(verdict)
+                                         : tls_error_text();
     disconnect();
+    // Whoever answers there, asking again does not make it the right one.
+    if (distrusted)
+      return fail(ErrorCode::unauthorized,
+                  "the certificate of " + url.origin() + " is not trusted: " + why);
     return fail(ErrorCode::unavailable,
                 "cannot make a secure connection to " + url.origin() + ": " + why);
   }

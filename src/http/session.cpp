@@ -131,12 +131,22 @@ void Session::read_tls(std::span<char> space) {
     });
     return;
   }
+  const bool plain = got.state == IoState::failed && tls_got_plain_http();
   // Not called from here, because whoever started the read is not ready for what it brings.
-  boost::asio::post(worker_.loop(), [self = shared_from_this(), got] {
+  boost::asio::post(worker_.loop(), [self = shared_from_this(), got, plain] {
     self->read_pending_ = false;
+    if (plain) return self->refuse_plain();
     if (got.state == IoState::done) return self->on_read(got.bytes);
     self->on_input_end(got.state == IoState::ended);
   });
+}
+
+// Whoever speaks HTTP to a port for HTTPS is told so in what it understands.
+void Session::refuse_plain() {
+  if (phase_ == Phase::closed) return;
+  tls_.reset();
+  refuse(400, "this port speaks TLS: write https:// in place of http://");
+  run();
 }
 
 void Session::on_read(std::size_t bytes) {

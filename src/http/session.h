@@ -64,6 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Reading.
   void start_read();
   void read_tls(std::span<char> space);
+  void refuse_plain();
   void on_read(std::size_t bytes);
   void on_input_end(bool clean);
   void consume_input();

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 
 namespace atl::http {
 namespace {
@@ -157,6 +158,8 @@ IoResult tls_read(SSL* ssl, std::span<char> into) {
   return outcome(ssl, SSL_read(ssl, into.data(), clamp_size(into.size())));
 }
 
+bool tls_got_plain_http() { return ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST; }
+
 IoResult tls_write(SSL* ssl, std::string_view bytes) {
   ERR_clear_error();
   return outcome(ssl, SSL_write(ssl, bytes.data(), clamp_size(bytes.size())));
@@ -165,10 +168,12 @@ IoResult tls_write(SSL* ssl, std::string_view bytes) {
 std::string tls_error_text() {
   std::string text;
   while (const unsigned long error = ERR_get_error()) {
-    char line[256];
-    ERR_error_string_n(error, line, sizeof line);
+    // "system lib" only repeats that the error before it was the system's.
+    if (ERR_GET_REASON(error) == ERR_R_SYS_LIB && !text.empty()) continue;
+    const char* reason = ERR_SYSTEM_ERROR(error) ? std::strerror(ERR_GET_REASON(error))
+                                                 : ERR_reason_error_string(error);
     if (!text.empty()) text += "; ";
-    text += line;
+    text += reason ? reason : "OpenSSL's error " + std::to_string(error);
   }
   return text.empty() ? "the peer closed the connection" : text;
 }

@@ -41,6 +41,8 @@ struct IoResult {
 };
 
 IoResult tls_read(SSL* ssl, std::span<char> into);
+// After a tls_read that failed, on its thread: whether the peer sent a plain HTTP request instead.
+bool tls_got_plain_http();
 IoResult tls_write(SSL* ssl, std::string_view bytes);
 
 // Drains OpenSSL's error queue of this thread into a sentence.

@@ -118,7 +118,8 @@ class Atoll:
     def warden_pids(self):
         """The warden itself; its keepers have it as their parent."""
         wardens = [pid for pid in self.processes() if exe(pid) == "atoll-warden"]
-        return [pid for pid in wardens if parent(pid) not in wardens]
+        # In a sandbox the same program is the first process, below bwrap.
+        return [pid for pid in wardens if parent(pid) not in wardens and exe(parent(pid)) != "bwrap"]
 
     # The command line.
 

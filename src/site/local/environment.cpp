@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "site/local/files.h"
+#include "site/local/inside.h"
 #include "site/local/remains.h"
 
 namespace atl::site {
@@ -234,9 +235,9 @@ std::vector<std::string> executable_candidates(const std::string& name, std::str
 
 std::vector<std::string> wrap_in_sandbox(const Launch& launch,
                                          const std::vector<std::string>& command) {
-  std::vector<std::string> args = {
-      "/usr/bin/bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc",
-      "--unshare-uts",  "--new-session",     "--cap-drop",    "ALL"};
+  std::vector<std::string> args = {"/usr/bin/bwrap", "--die-with-parent", "--unshare-pid",
+                                   "--as-pid-1",     "--unshare-ipc",     "--unshare-uts",
+                                   "--new-session",  "--cap-drop",        "ALL"};
   if (!launch.payload.network) args.push_back("--unshare-net");
   const auto add = [&](std::initializer_list<std::string> more) { args.insert(args.end(), more); };
   for (const char* path : {"/usr", "/etc", "/opt", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
@@ -266,6 +267,8 @@ std::vector<std::string> wrap_in_sandbox(const Launch& launch,
   if (!directory.empty()) add({"--chdir", directory});
   const bool runs = surely_runs(launch, args, command[0]);
   args.push_back("--");
+  const std::vector<std::string> inside = inside_command();
+  args.insert(args.end(), inside.begin(), inside.end());
   if (!runs) add({"/bin/sh", "-c", kExplain, "sh"});
   args.insert(args.end(), command.begin(), command.end());
   return args;

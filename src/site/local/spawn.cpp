@@ -145,6 +145,7 @@ int run_child(void* argument) {
   if (!open_stdin(plan)) return fail_at(child, SpawnStage::input);
   ::dup2(plan.stdout_fd, 1);
   ::dup2(plan.stderr_fd, 2);
+  for (size_t i = 0; i < plan.passed.size(); ++i) ::dup2(plan.passed[i], 3 + static_cast<int>(i));
   return execute(child);
 }
 

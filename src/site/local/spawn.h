@@ -23,6 +23,7 @@ struct SpawnPlan {
   std::string stdin_file;                // opened as the account, after the change of directory
   int stdout_fd = -1;
   int stderr_fd = -1;
+  std::vector<int> passed;           // become the descriptors 3, 4, … of the child; all higher
   const Account* account = nullptr;  // null: as the caller
   std::string script;                // written to script_file, mode 0700, by the account itself
   std::string script_file;

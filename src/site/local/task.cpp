@@ -70,6 +70,7 @@ bool Task::start() {
   cpu_before_ = slot_.cpu_us();
   slot_.mark_peak();
   if (!out_.open() || !err_.open()) return fail_start("the machine is out of file descriptors");
+  if (sandboxed() && !inside_.open()) return fail_start("the machine is out of file descriptors");
   SpawnPlan how = plan();
   if (!launch_.payload.stdin_text.empty()) {
     how.stdin_fd = text_as_file(launch_.payload.stdin_text);
@@ -87,7 +88,10 @@ SpawnPlan Task::plan() const {
   SpawnPlan how;
   how.command = build_command(launch_);
   how.environment = build_environment(launch_);
-  if (sandboxed()) how.command = wrap_in_sandbox(launch_, how.command);
+  if (sandboxed()) {
+    how.command = wrap_in_sandbox(launch_, how.command);
+    how.passed = inside_.passed();
+  }
   how.candidates =
       executable_candidates(how.command[0], environment_value(how.environment, "PATH"));
   how.directory = directory_of(launch_);
@@ -247,6 +251,7 @@ void Task::account_usage() {
 }
 
 void Task::settle_cause() {
+  if (sandboxed()) status_ = inside_.status().value_or(status_);
   if (WIFSIGNALED(status_)) {
     result_.signal = WTERMSIG(status_);
     result_.exit_code = 128 + result_.signal;

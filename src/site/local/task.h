@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "site/local/cgroup.h"
+#include "site/local/inside.h"
 #include "site/local/log_store.h"
 #include "site/local/protocol.h"
 #include "site/local/samples.h"
@@ -78,6 +79,7 @@ class Task {
   CgroupSlot& slot_;
   LogWriter& logs_;
   OutputPipe out_, err_;
+  InsideFiles inside_;  // of a sandbox
   pid_t pid_ = -1;
   Time started_;
   int64_t started_us_ = 0;

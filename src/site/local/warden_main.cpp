@@ -1,7 +1,7 @@
 // atoll-warden --directory DIR --installation ID [--idle-exit SECONDS] [--no-cgroups]
 // [--foreground]
 //
-// atoll-warden --join ...   is join.h
+// atoll-warden --join ...   is join.h, --inside ... is inside.h
 //
 // Detaches from whoever started it and serves until told to end. Exit code 3: another warden serves
 // the directory.
@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "site/local/files.h"
+#include "site/local/inside.h"
 #include "site/local/join.h"
 #include "site/local/warden.h"
 
@@ -83,6 +84,7 @@ void detach(const std::string& directory) {
 int main(int argc, char** argv) {
   // Without the usual farewell: half in another namespace, nothing should be begun any more.
   if (argc > 1 && std::string_view(argv[1]) == "--join") ::_exit(join_sandbox(argc, argv));
+  if (argc > 1 && std::string_view(argv[1]) == "--inside") ::_exit(run_inside(argc, argv));
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
     std::fprintf(stderr,

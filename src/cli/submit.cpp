@@ -117,6 +117,11 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
   CLI::App* verb = verbs.add(nullptr, name, sentence, examples,
                              [flags, action](Session& session) { return action(session, *flags); });
   add_job_flags(verb, flags->job);
+  for (const spec::JobFlag& flag : spec::job_flags()) {
+    if (flag.field && !flag.field->choices.empty())
+      verbs.set_choices(verb->get_option(std::string("--") + flag.name),
+                        {flag.field->choices.begin(), flag.field->choices.end()});
+  }
   verb->add_flag("--dry-run", flags->dry_run, "Show the job as it would be sent, and send nothing");
   if (std::string_view(name) == "submit") {
     verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");

@@ -5,9 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/console.h"
 #include "cli/exit.h"
-#include "cli/interrupt.h"
 #include "cli/job_view.h"
 #include "cli/log_view.h"
 #include "cli/selectors.h"
@@ -19,24 +17,6 @@ namespace {
 
 constexpr auto kShowAfter = std::chrono::seconds(2);
 constexpr auto kSecondInterrupt = std::chrono::seconds(2);
-
-// Detaches; a second Ctrl-C cancels the job. On a thread of its own, so with a connection of its
-// own.
-int on_interrupt(Interrupts& interrupts, Console& console, const Target& target,
-                 const std::string& id) {
-  console.note("\ndetached; the job goes on. Ctrl-C again within 2 s cancels it\n  atoll logs -f " +
-               id + "    shows its output\n  atoll cancel " + id + "     stops it");
-  console.silence();
-  if (!interrupts.again(kSecondInterrupt)) return kExitInterrupt;
-  auto api = Api::open(target);
-  const auto cancelled =
-      api ? api->post(job_path(id) + "/cancel", "{}") : Result<Json>(tl::unexpected(api.error()));
-  const std::string said =
-      cancelled ? "cancelled " + id + "\n"
-                : "atoll: cannot cancel " + id + ": " + cancelled.error().message + "\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
-  return kExitInterrupt;
-}
 
 // From the first attempt on, so that a reconnect between two of them loses nothing.
 std::vector<LogView> both_streams(const Session& session, const std::string& id, bool array) {
@@ -104,12 +84,31 @@ Result<Json> follow_output(Session& session, Api& api, Console& console, const s
 
 }  // namespace
 
+int detach(Interrupts& interrupts, Console& console, const Target& target, const std::string& id,
+           Attached attached) {
+  const std::string again = attached == Attached::output
+                                ? "  atoll logs -f " + id + "    shows its output"
+                                : "  atoll wait " + id + "       waits for it again";
+  console.note("\ndetached; the job goes on. Ctrl-C again within 2 s cancels it\n" + again +
+               "\n  atoll cancel " + id + "     stops it");
+  console.silence();
+  if (!interrupts.again(kSecondInterrupt)) return kExitInterrupt;
+  auto api = Api::open(target);
+  const auto cancelled =
+      api ? api->post(job_path(id) + "/cancel", "{}") : Result<Json>(tl::unexpected(api.error()));
+  const std::string said =
+      cancelled ? "cancelled " + id + "\n"
+                : "atoll: cannot cancel " + id + ": " + cancelled.error().message + "\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, said.data(), said.size());
+  return kExitInterrupt;
+}
+
 Result<int> follow_to_end(Session& session, const std::string& id, bool array) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   Console console(session.terminal);
   const Interrupts interrupts([&, target = (*api)->target()](Interrupts& signals) {
-    return on_interrupt(signals, console, target, id);
+    return detach(signals, console, target, id, Attached::output);
   });
   const auto job = follow_output(session, **api, console, id, array);
   if (!job) return tl::unexpected(job.error());

@@ -54,15 +54,17 @@ class ArrayLogs(unittest.TestCase):
         self.assertEqual(len(followed.stdout.splitlines()), 6)
 
     def test_ctrl_c_detaches_from_an_array_that_writes(self):
-        process = subprocess.Popen([str(PROGRAM), "run", "--name", "detach", "--array", "1-2", "--", "sh", "-c", "echo begun; exec sleep 1000"],
-                                   env=self.atoll.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertIn("begun", process.stdout.readline())
-        job = self.atoll.cli("ps", "-q", "--name", "detach").stdout.strip()
+        out, err = self.atoll.home / "out", self.atoll.home / "err"
+        with open(out, "w") as to_out, open(err, "w") as to_err:
+            process = subprocess.Popen([str(PROGRAM), "run", "--name", "detach", "--array", "1-2", "--", "sh", "-c",
+                                        "echo begun; exec sleep 1000"], env=self.atoll.env, stdout=to_out, stderr=to_err)
+        self.addCleanup(process.kill)
+        job = wait_for(lambda: self.atoll.cli("ps", "-q", "--name", "detach").stdout.strip(), "the job")
         self.addCleanup(self.atoll.cli, "cancel", job, check=False)
+        wait_for(lambda: "begun" in out.read_text(), "a line of its output")
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
-        self.assertEqual(process.returncode, 130)
-        self.assertIn(f"atoll logs -f {job}", err)
+        self.assertEqual(process.wait(timeout=30), 130)
+        self.assertIn(f"atoll logs -f {job}", err.read_text())
         self.assertEqual(self.atoll.job(job)["state"], "running")
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import threading
 import unittest
 
 from atoll import PROGRAM, Atoll
@@ -16,6 +17,9 @@ class Watch(unittest.TestCase):
 
     def watching(self, *args):
         process = subprocess.Popen([str(PROGRAM), "ps", "--watch", *args], env=self.atoll.env, stdout=subprocess.PIPE, text=True)
+        limit = threading.Timer(60, process.kill)  # one that does not end fails the test
+        limit.start()
+        self.addCleanup(limit.cancel)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         return process

@@ -26,13 +26,6 @@ core::Job without_tasks(const core::Job& job) {
   return copy;
 }
 
-std::optional<core::Outcome> unplaced_outcome(const core::Job& job, uint32_t index) {
-  for (const auto& [outcome, indices] : job.unplaced) {
-    if (indices.contains(index)) return outcome;
-  }
-  return std::nullopt;
-}
-
 FoundJob copy_live(const core::State& state, const core::Job& job, const Want& want) {
   FoundJob found;
   ReasonCache reasons;
@@ -101,6 +94,13 @@ Result<std::optional<journal::EndedAttempt>> ended_attempt(Context& context, Tas
 }
 
 }  // namespace
+
+std::optional<core::Outcome> unplaced_outcome(const core::Job& job, uint32_t index) {
+  for (const auto& [outcome, indices] : job.unplaced) {
+    if (indices.contains(index)) return outcome;
+  }
+  return std::nullopt;
+}
 
 Error no_such_job(JobId id) {
   return {ErrorCode::not_found, "there is no job " + to_string(id), "id"};

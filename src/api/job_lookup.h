@@ -31,6 +31,9 @@ struct Want {
 
 Error no_such_job(JobId id);
 
+// How a task ended, if it did so while it waited.
+std::optional<core::Outcome> unplaced_outcome(const core::Job& job, uint32_t index);
+
 // Calls `then` off the core's thread, or refuses the call with not_found.
 void find_job(const CallPtr& call, JobId id, Want want, std::function<void(FoundJob)> then);
 

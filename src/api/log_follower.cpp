@@ -28,9 +28,10 @@ struct LogFollower::Reader {
 
   // What the state said at the last look.
   bool job_live = false;
-  bool task_live = false;  // placed, in back-off, or waiting
-  uint32_t current = 0;    // the attempt that is placed; zero: none
-  std::string site;        // of the attempt being read
+  bool task_live = false;                 // placed, in back-off, or waiting
+  uint32_t current = 0;                   // the attempt that is placed; zero: none
+  std::string site;                       // of the attempt being read
+  std::optional<core::Outcome> unplaced;  // how the task ended, if it did so while it waited
 
   Clock::duration pause = kPauseShort;
   Clock::time_point last_sent = Clock::now();
@@ -164,7 +165,9 @@ void LogFollower::look(const ReaderPtr& reader) {
     reader->job_live = job != nullptr;
     reader->task_live = false;
     reader->current = 0;
+    reader->unplaced.reset();
     if (job) {
+      reader->unplaced = unplaced_outcome(*job, reader->wish.task.index);
       const auto task = job->tasks.find(reader->wish.task.index);
       reader->task_live =
           task != job->tasks.end() || job->waiting.contains(reader->wish.task.index);
@@ -251,24 +254,36 @@ bool LogFollower::settle(Reader& reader) {
   return false;
 }
 
+// A task that ended while it waited, for its first attempt or the next, has an outcome that none of
+// its attempts tells.
+std::optional<core::Outcome> LogFollower::outcome_of(const Reader& reader,
+                                                     const journal::EndedAttempt* last) {
+  const auto of_attempt = last ? std::optional(last->outcome) : std::nullopt;
+  if (reader.unplaced) return reader.unplaced;
+  if (reader.job_live) return of_attempt;
+  const TaskId task = reader.wish.task;
+  const auto job = context_.history.job(task.job);
+  if (!job) return of_attempt;
+  if (const auto unplaced = unplaced_outcome(job->job, task.index)) return unplaced;
+  return of_attempt ? of_attempt : job->outcome;
+}
+
 void LogFollower::finish(Reader& reader) {
   const TaskId task = reader.wish.task;
   const auto found = context_.history.last_attempt(task.job, task.index);
   const journal::EndedAttempt* last = found && *found ? &**found : nullptr;
+  const auto outcome = outcome_of(reader, last);
+  // What the last attempt returned is not how the task ended when the two differ.
+  const core::AttemptResult* result = last && outcome == last->outcome ? &last->result : nullptr;
   std::string data;
   spec::JsonWriter json(data);
-  std::string outcome = last ? enum_name(last->outcome) : "";
-  // A task that was cancelled or skipped while it waited has no attempt of its own to tell.
-  if (!last) {
-    if (const auto job = context_.history.job(task.job)) outcome = enum_name(job->outcome);
-  }
   json.begin_object().member("id", to_string(task, reader.wish.array)).key("outcome");
-  outcome.empty() ? json.null() : json.text(outcome);
+  outcome ? json.text(enum_name(*outcome)) : json.null();
   json.key("exit_code");
-  last && last->result.signal == 0 ? json.number(int64_t{last->result.exit_code}) : json.null();
+  result && result->signal == 0 ? json.number(int64_t{result->exit_code}) : json.null();
   json.key("signal");
-  last && last->result.signal != 0 ? json.number(int64_t{last->result.signal}) : json.null();
-  json.member("message", last ? std::string_view(last->result.message) : std::string_view());
+  result && result->signal != 0 ? json.number(int64_t{result->signal}) : json.null();
+  json.member("message", result ? std::string_view(result->message) : std::string_view());
   json.end_object();
   static_cast<void>(
       reader.stream->write(http::format_event({.id = {}, .event = "end", .data = data})));

@@ -10,12 +10,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "core/event.h"
 #include "core/state.h"
 #include "http/exchange.h"
+#include "journal/journal.h"
 #include "site/driver.h"
 
 namespace atl::api {
@@ -54,6 +56,7 @@ class LogFollower {
   void read(const ReaderPtr& reader);
   bool read_attempt(Reader& reader, bool over);
   bool settle(Reader& reader);
+  std::optional<core::Outcome> outcome_of(const Reader& reader, const journal::EndedAttempt* last);
   void finish(Reader& reader);
   void schedule(const ReaderPtr& reader, Clock::duration pause);
   void forget(const ReaderPtr& reader);

@@ -81,6 +81,22 @@ TEST_F(Streams, LogsGoOnWithTheNextAttempt) {
   EXPECT_TRUE(shows(stream, "\"outcome\":\"succeeded\""));
 }
 
+TEST_F(Streams, LogsEndWithTheOutcomeOfTheTaskAndNotOfItsLastAttempt) {
+  submit("ada", R"({"command":["x"],"retries":{"max":1,"backoff":"1h"}})");
+  submit("ada", R"({"command":["x"],"array":"1-2","retries":{"max":1,"backoff":"1h"}})");
+  start("1");
+  start("2", 1);
+  const auto alone = open("/api/v1/jobs/1/logs", 1000);
+  const auto task = open("/api/v1/jobs/2%5B1%5D/logs", 1000);
+  end("1", 7);
+  end("2", 7, 1);
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/cancel").status, 200);
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/2%5B1%5D/cancel").status, 200);
+  EXPECT_TRUE(shows(alone, R"({"id":"1","outcome":"cancelled","exit_code":null)")) << alone->text();
+  EXPECT_TRUE(shows(task, R"({"id":"2[1]","outcome":"cancelled","exit_code":null)"))
+      << task->text();
+}
+
 TEST_F(Streams, EventsAreNumberedAndResumed) {
   const auto stream = open("/api/v1/events", 1000);
   submit("ada", R"({"command":["x"]})");

@@ -1,6 +1,7 @@
 // What verbs answer to people and to programs, against a scripted server.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "cli/exit.h"
@@ -340,19 +341,34 @@ TEST(Copy, ADirectoryIsSentFileByFile) {
 
 TEST(Restore, SaysWhatItDid) {
   const http::testing::TempDir dir;
+  const std::string file = dir / "b.atoll";
+  std::ofstream(file) << "SQLite format 3" << std::string(53, '\0') << "ATOL";  // its header
   Hooks hooks;
   hooks.restore = [](const std::string&, const std::string&) { return 0; };
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll"}, hooks, out, err), kExitOk);
-  EXPECT_TRUE(has(out.str(), "restored /b.atoll into " + (dir / "h"))) << out.str() << err.str();
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", file}, hooks, out, err), kExitOk);
+  EXPECT_TRUE(has(out.str(), "restored " + file + " into " + (dir / "h")))
+      << out.str() << err.str();
   out.str("");
-  EXPECT_EQ(run_args({"--home", dir / "h", "restore", "/b.atoll", "-o", "json"}, hooks, out, err),
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", file, "-o", "json"}, hooks, out, err),
             kExitOk);
   const auto document = Json::parse(out.str());
   ASSERT_TRUE(document) << out.str();
-  EXPECT_EQ(document->text("file"), "/b.atoll");
+  EXPECT_EQ(document->text("file"), file);
   EXPECT_EQ(document->text("home"), dir / "h");
+}
+
+TEST(Restore, OfWhatIsNoBackupIsRefusedBeforeAnythingIsMade) {
+  const http::testing::TempDir dir;
+  std::ofstream(dir / "text") << "no backup";
+  Hooks hooks;
+  hooks.restore = [](const std::string&, const std::string&) { return ADD_FAILURE(), 0; };
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", dir / "text"}, hooks, out, err), kExitUsage);
+  EXPECT_TRUE(has(err.str(), "text is not a backup of Atoll")) << err.str();
+  EXPECT_FALSE(std::filesystem::exists(dir / "h"));
 }
 
 TEST(Down, WithoutAServerIsADocumentToo) {

@@ -1,5 +1,8 @@
 // backup and restore, and the hidden verb by which the server starts a snapshot of itself.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "base/amount.h"
@@ -75,6 +78,26 @@ Result<int> backup(Session& session, const std::string& file) {
   return kExitOk;
 }
 
+// Whether it is a database of ours, by the name and the application in the header of SQLite's
+// format. Looked at here, before anything is made for it.
+Result<void> check_backup(const std::string& file) {
+  constexpr std::string_view kName("SQLite format 3\0", 16);
+  constexpr std::string_view kApplication = "ATOL";
+  constexpr std::size_t kApplicationAt = 68;
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    return fail(ErrorCode::invalid,
+                file + " is a directory: name a file that `atoll backup` wrote");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    return fail(ErrorCode::not_found, "cannot read " + file + ": " + std::strerror(errno));
+  std::string header(kApplicationAt + kApplication.size(), '\0');
+  stream.read(header.data(), std::ssize(header));
+  if (header.starts_with(kName) && header.ends_with(kApplication)) return {};
+  return fail(ErrorCode::invalid,
+              file + " is not a backup of Atoll: name a file that `atoll backup` wrote");
+}
+
 Result<int> restore(Session& session, const std::string& file) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
@@ -83,7 +106,12 @@ Result<int> restore(Session& session, const std::string& file) {
     return fail(ErrorCode::conflict, "a server (process " + std::to_string(pid) + ") runs on " +
                                          target->home + ": stop it first with `atoll down`");
   }
+  if (auto ok = check_backup(absolute_path(file)); !ok) return tl::unexpected(ok.error());
+  std::error_code error;
+  const bool was_there = std::filesystem::exists(target->home, error);
   const int code = session.hooks.restore(absolute_path(file), target->home);
+  // What was made for nothing goes, when nothing is in it.
+  if (code != kExitOk && !was_there) std::filesystem::remove(target->home, error);
   if (code == kExitOk) {
     print_one(session, restore_document(absolute_path(file), target->home), "home", [&] {
       return printable("restored " + absolute_path(file) + " into " + target->home +

@@ -59,22 +59,25 @@ int run_verb(Verbs& verbs, Session& session) {
 
 // An option whose value is one of a few words.
 template <class T>
-void add_choice(CLI::App& app, const std::string& names, T& value,
+void add_choice(Verbs& verbs, const std::string& names, T& value,
                 const std::map<std::string, T>& words, const std::string& sentence,
                 const std::string& metavar) {
-  app.add_option_function<std::string>(
-         names,
-         [&value, words, names](const std::string& text) {
-           const auto found = words.find(text);
-           if (found == words.end()) {
-             std::string all;
-             for (const auto& [word, meaning] : words) all += (all.empty() ? "" : ", ") + word;
-             throw CLI::ValidationError(names, quote(text) + " is not one of " + all);
-           }
-           value = found->second;
-         },
-         sentence)
-      ->type_name(metavar);
+  CLI::Option* option = verbs.root().add_option_function<std::string>(
+      names,
+      [&value, words, names](const std::string& text) {
+        const auto found = words.find(text);
+        if (found == words.end()) {
+          std::string all;
+          for (const auto& [word, meaning] : words) all += (all.empty() ? "" : ", ") + word;
+          throw CLI::ValidationError(names, quote(text) + " is not one of " + all);
+        }
+        value = found->second;
+      },
+      sentence);
+  option->type_name(metavar);
+  std::vector<std::string> all;
+  for (const auto& [word, meaning] : words) all.push_back(word);
+  verbs.set_choices(option, std::move(all));
 }
 
 }  // namespace
@@ -121,7 +124,8 @@ std::string explain_usage_error(CLI::App& root, const CLI::ParseError& error) {
   return printable(without_field(error.what())) + see;
 }
 
-void add_globals(CLI::App& root, Globals& globals) {
+void add_globals(Verbs& verbs, Globals& globals) {
+  CLI::App& root = verbs.root();
   root.add_option("--home", globals.target.home,
                   "Data directory (ATOLL_HOME; ~/.local/share/atoll)")
       ->type_name("DIR");
@@ -129,7 +133,7 @@ void add_globals(CLI::App& root, Globals& globals) {
       ->type_name("URL");
   root.add_option("--context", globals.target.context, "Server by the name given to `atoll login`")
       ->type_name("NAME");
-  add_choice<Format>(root, "-o,--output", globals.format,
+  add_choice<Format>(verbs, "-o,--output", globals.format,
                      {{"table", Format::table},
                       {"wide", Format::wide},
                       {"json", Format::json},
@@ -139,7 +143,7 @@ void add_globals(CLI::App& root, Globals& globals) {
                      "table, wide, json, jsonl, yaml or name", "FORMAT");
   root.add_flag("-q,--quiet", globals.quiet, "Print names and ids only");
   root.add_flag("--no-headers", globals.no_headers, "Tables without their first line");
-  add_choice<ColorChoice>(root, "--color", globals.color,
+  add_choice<ColorChoice>(verbs, "--color", globals.color,
                           {{"auto", ColorChoice::automatic},
                            {"always", ColorChoice::always},
                            {"never", ColorChoice::never}},
@@ -151,7 +155,7 @@ int run_args(std::vector<std::string> args, const Hooks& hooks, std::ostream& ou
   Verbs verbs;
   Globals globals;
   CLI::App& root = verbs.root();
-  add_globals(root, globals);
+  add_globals(verbs, globals);
   add_all_verbs(verbs);
   if (args.empty()) {
     out << root.help();

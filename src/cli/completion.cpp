@@ -6,40 +6,72 @@
 
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/verbs.h"
 
 namespace atl::cli {
 namespace {
 
 bool is_shown(const CLI::App* app) { return !app->get_group().empty(); }
 
-std::string options_of(const CLI::App* app) {
-  std::string out;
+bool takes_value(const CLI::Option* option) { return option->get_items_expected_max() > 0; }
+
+// The options that people see, without positionals.
+std::vector<const CLI::Option*> options_of(const CLI::App* app) {
+  std::vector<const CLI::Option*> out;
   for (const CLI::Option* option : app->get_options()) {
-    for (const std::string& name : option->get_lnames()) out += (out.empty() ? "--" : " --") + name;
+    if (option->nonpositional() && !option->get_group().empty()) out.push_back(option);
   }
   return out;
 }
 
-std::string verbs_of(const CLI::App* app) {
+std::vector<std::string> spellings(const CLI::Option* option) {
+  std::vector<std::string> out;
+  for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+  for (const std::string& letter : option->get_snames()) out.push_back("-" + letter);
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& separator = " ") {
   std::string out;
-  for (const CLI::App* sub : app->get_subcommands(is_shown))
-    out += (out.empty() ? "" : " ") + sub->get_name();
+  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
   return out;
 }
 
-// Calls fn for every verb and noun with its words joined by `separator`.
-void each_verb(const CLI::App* app, const std::string& prefix, char separator,
-               const std::function<void(const CLI::App*, const std::string&)>& fn) {
+std::string long_options(const CLI::App* app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : options_of(app)) {
+    for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+  }
+  return joined(out);
+}
+
+// Those whose value is the word after them, so that it is not taken for a verb.
+std::string valued_options(const CLI::App* app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : options_of(app)) {
+    if (takes_value(option)) out.push_back(joined(spellings(option)));
+  }
+  return joined(out);
+}
+
+// Every verb and noun with its words: "ns create".
+using EachVerb = std::function<void(const CLI::App*, const std::string& path)>;
+void each_verb(const CLI::App* app, const std::string& prefix, const EachVerb& fn) {
   for (const CLI::App* sub : app->get_subcommands(is_shown)) {
-    const std::string name =
-        prefix.empty() ? sub->get_name() : prefix + separator + sub->get_name();
-    fn(sub, name);
-    each_verb(sub, name, separator, fn);
+    const std::string path = prefix.empty() ? sub->get_name() : prefix + " " + sub->get_name();
+    fn(sub, path);
+    each_verb(sub, path, fn);
   }
 }
 
-std::string escaped(std::string text, std::string_view special) {
+std::vector<std::string> nouns_of(const CLI::App& root) {
+  std::vector<std::string> nouns;
+  each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
+    if (!verb_names(app).empty()) nouns.push_back(path);
+  });
+  return nouns;
+}
+
+std::string escaped(const std::string& text, std::string_view special) {
   std::string out;
   for (const char c : text) {
     if (special.find(c) != std::string_view::npos) out += '\\';
@@ -48,149 +80,238 @@ std::string escaped(std::string text, std::string_view special) {
   return out;
 }
 
-void bash_cases(std::ostream& out, const CLI::App& root) {
-  const std::string globals = options_of(&root);
-  out << "    '') words='" << verbs_of(&root) << " " << globals << "' ;;\n";
-  each_verb(&root, "", ' ', [&](const CLI::App* app, const std::string& name) {
-    const std::string verbs = verbs_of(app);
-    out << "    '" << name << "') words='"
-        << (verbs.empty() ? options_of(app) + " " + globals : verbs) << "' ;;\n";
+// bash
+
+void bash_paths(std::ostream& out, const CLI::App& root) {
+  const std::string options = long_options(&root);
+  const std::string valued = valued_options(&root);
+  out << "    '') words='" << joined(verb_names(&root)) << " " << options << "' valued='" << valued
+      << "' ;;\n";
+  each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
+    const std::string verbs = joined(verb_names(app));
+    out << "    '" << path << "') words='"
+        << (verbs.empty() ? long_options(app) + " " + options : verbs) << "' valued='"
+        << valued_options(app) << " " << valued << "' ;;\n";
   });
 }
 
-std::string bash(const CLI::App& root) {
-  std::ostringstream out;
-  std::string nouns;
-  each_verb(&root, "", ' ', [&](const CLI::App* app, const std::string& name) {
-    if (!verbs_of(app).empty()) nouns += (nouns.empty() ? "" : "|") + name;
-  });
-  out << "# eval \"$(atoll completion bash)\"\n"
-         "_atoll() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} path='' word words i\n"
-         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-         "    word=${COMP_WORDS[i]}\n"
-         "    [[ $word == -* ]] && continue\n"
-         "    if [[ -z $path ]]; then path=$word; else\n"
-         "      case $path in "
-      << nouns
-      << ") path=\"$path $word\" ;; esac\n"
-         "      break\n"
-         "    fi\n"
-         "  done\n"
-         "  case $path in\n";
-  bash_cases(out, root);
-  out << "    *) words='' ;;\n"
-         "  esac\n"
-         "  case $path in\n"
-         "    cancel|hold|release|requeue|change|show|logs|wait|explain|exec|files)\n"
-         "      [[ $current != -* ]] && words=\"last $(atoll ps -a -q --limit 50 2>/dev/null)\" "
-         ";;\n"
-         "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "}\n"
-         "complete -o default -F _atoll atoll\n";
-  return out.str();
-}
-
-std::string fish(const CLI::App& root) {
-  std::ostringstream out;
-  const auto describe = [](const std::string& text) { return "'" + escaped(text, "'\\") + "'"; };
-  const auto options = [&](const CLI::App* app, const std::string& condition) {
+void bash_choices(std::ostream& out, const Verbs& verbs) {
+  const auto lines = [&](const CLI::App* app, const std::string& path) {
     for (const CLI::Option* option : app->get_options()) {
-      if (option->get_lnames().empty()) continue;
-      out << "complete -c atoll" << condition << " -l " << option->get_lnames().front();
-      if (!option->get_snames().empty()) out << " -s " << option->get_snames().front();
-      if (option->get_items_expected_max() > 0) out << " -r";
-      out << " -d " << describe(option->get_description()) << "\n";
+      const std::vector<std::string>& choices = verbs.choices_of(option);
+      if (choices.empty() || !option->nonpositional()) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : spellings(option))
+        patterns.push_back(path.empty() ? "*' " + name + "'" : "'" + path + " " + name + "'");
+      out << "    " << joined(patterns, "|") << ") words='" << joined(choices) << "' ;;\n";
     }
   };
-  out << "# atoll completion fish | source\n";
-  options(&root, "");
-  for (const CLI::App* verb : root.get_subcommands(is_shown)) {
-    out << "complete -c atoll -n __fish_use_subcommand -f -a " << verb->get_name() << " -d "
-        << describe(verb->get_description()) << "\n";
-    const std::string seen = " -n '__fish_seen_subcommand_from " + verb->get_name() + "'";
-    options(verb, seen);
-    for (const CLI::App* sub : verb->get_subcommands(is_shown)) {
-      out << "complete -c atoll" << seen << " -f -a " << sub->get_name() << " -d "
-          << describe(sub->get_description()) << "\n";
-    }
-  }
+  each_verb(&verbs.root(), "", lines);
+  lines(&verbs.root(), "");
+}
+
+constexpr const char* kBashWalk =
+    "  local current=${COMP_WORDS[COMP_CWORD]} path='' option='' value='' word words valued i\n"
+    "  local -a server=()\n"
+    "  _atoll_at ''\n"
+    "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "    word=${COMP_WORDS[i]}\n"
+    "    [[ $word == -- ]] && return\n"
+    "    if [[ $word == = ]]; then value=1; continue; fi\n"
+    "    if [[ $value ]]; then\n"
+    "      case $option in --home|--url|--context) server+=(\"$option\" \"$word\") ;; esac\n"
+    "      value=''\n"
+    "      continue\n"
+    "    fi\n"
+    "    if [[ $word == -* ]]; then\n"
+    "      option=$word\n"
+    "      [[ \" $valued \" == *\" $word \"* ]] && value=1\n"
+    "      continue\n"
+    "    fi\n"
+    "    case $path in ''|";
+
+constexpr const char* kBashEnd =
+    "  if [[ $value ]]; then\n"
+    "    [[ $current == = ]] && current=''\n"
+    "    words=''\n"
+    "    _atoll_choices \"$path $option\"\n"
+    "  elif [[ $current != -* ]]; then\n"
+    "    case $path in\n"
+    "      cancel|hold|release|requeue|change|show|logs|wait|explain|exec|files)\n"
+    "        words=\"last $(atoll \"${server[@]}\" ps -a -q --limit 50 2>/dev/null)\" ;;\n"
+    "      completion) words='bash zsh fish' ;;\n"
+    "    esac\n"
+    "  fi\n"
+    "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+    "}\n"
+    "complete -o default -F _atoll atoll\n";
+
+std::string bash(const Verbs& verbs) {
+  std::ostringstream out;
+  out << "# eval \"$(atoll completion bash)\"\n"
+         "_atoll_at() {\n"
+         "  case $1 in\n";
+  bash_paths(out, verbs.root());
+  out << "    *) words='' valued='' ;;\n"
+         "  esac\n"
+         "}\n"
+         "_atoll_choices() {\n"
+         "  case $1 in\n";
+  bash_choices(out, verbs);
+  out << "  esac\n"
+         "}\n"
+         "_atoll() {\n"
+      << kBashWalk << joined(nouns_of(verbs.root()), "|")
+      << ") path=${path:+$path }$word; _atoll_at \"$path\" ;; esac\n"
+         "  done\n"
+      << kBashEnd;
   return out.str();
 }
 
-std::string zsh_options(const CLI::App* app) {
-  std::string out;
-  for (const CLI::Option* option : app->get_options()) {
+// fish
+
+std::string fish_quoted(const std::string& text) { return "'" + escaped(text, "'\\") + "'"; }
+
+constexpr const char* kFishWalk =
+    "# The verb that the line has come to: options and their values do not count.\n"
+    "function __atoll_path\n"
+    "  set -l tokens (commandline -opc)\n"
+    "  set -e tokens[1]\n"
+    "  set -l path ''\n"
+    "  set -l value 0\n"
+    "  for token in $tokens\n"
+    "    if test $value = 1\n"
+    "      set value 0\n"
+    "      continue\n"
+    "    end\n"
+    "    switch $token\n"
+    "      case '--*=*'\n"
+    "      case '-*'\n"
+    "        contains -- $token (__atoll_valued $path); and set value 1\n"
+    "      case '*'\n"
+    "        switch $path\n"
+    "          case ''\n"
+    "            set path $token\n"
+    "          case ";
+
+void fish_options(std::ostream& out, const Verbs& verbs, const CLI::App* app,
+                  const std::string& condition) {
+  for (const CLI::Option* option : options_of(app)) {
     if (option->get_lnames().empty()) continue;
-    const std::string value = option->get_items_expected_max() > 0
-                                  ? ":" + escaped(option->get_type_name(), "'[]:") + ":_files"
-                                  : "";
-    out += " '--" + option->get_lnames().front() + "[" + escaped(option->get_description(), "[]:") +
-           "]" + value + "'";
+    out << "complete -c atoll" << condition << " -l " << option->get_lnames().front();
+    if (!option->get_snames().empty()) out << " -s " << option->get_snames().front();
+    const std::vector<std::string>& choices = verbs.choices_of(option);
+    if (!choices.empty())
+      out << " -x -a " << fish_quoted(joined(choices));
+    else if (takes_value(option))
+      out << " -r";
+    out << " -d " << fish_quoted(option->get_description()) << "\n";
   }
-  // A quote inside quotes would end them.
+}
+
+std::string fish(const Verbs& verbs) {
+  std::ostringstream out;
+  const CLI::App& root = verbs.root();
+  const auto at = [](const std::string& path) {
+    return " -n 'test (__atoll_path) = \"" + path + "\"'";
+  };
+  out << "# atoll completion fish | source\n"
+         "function __atoll_valued\n"
+         "  string split ' ' -- '"
+      << valued_options(&root) << "'\n  switch \"$argv\"\n";
+  each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
+    if (const std::string valued = valued_options(app); !valued.empty())
+      out << "    case '" << path << "'\n      string split ' ' -- '" << valued << "'\n";
+  });
+  out << "  end\nend\n"
+      << kFishWalk << joined(nouns_of(root))
+      << "\n            set path \"$path $token\"\n        end\n    end\n  end\n  echo "
+         "$path\nend\n";
+  fish_options(out, verbs, &root, "");
+  const auto names = [&](const CLI::App* app, const std::string& path) {
+    for (const CLI::App* sub : app->get_subcommands(is_shown)) {
+      out << "complete -c atoll" << at(path) << " -f -a " << sub->get_name() << " -d "
+          << fish_quoted(sub->get_description()) << "\n";
+    }
+  };
+  names(&root, "");
+  each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
+    names(app, path);
+    fish_options(out, verbs, app, at(path));
+  });
+  return out.str();
+}
+
+// zsh
+
+// Inside single quotes, where zsh knows no escape.
+std::string zsh_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) c == '\'' ? out += "'\\''" : out += c;
+  return out + "'";
+}
+
+std::string zsh_options(const Verbs& verbs, const CLI::App* app) {
+  std::string out;
+  for (const CLI::Option* option : options_of(app)) {
+    const std::vector<std::string>& choices = verbs.choices_of(option);
+    std::string about = "[" + escaped(option->get_description(), "[]:\\") + "]";
+    if (takes_value(option)) {
+      about += ":" + escaped(option->get_type_name(), "[]:\\") + ":";
+      about += choices.empty() ? "_files" : "(" + joined(choices) + ")";
+    }
+    for (const std::string& name : spellings(option)) out += " " + zsh_quoted("*" + name + about);
+  }
   return out;
 }
 
 std::string zsh_list(const CLI::App* app) {
   std::string out;
-  for (const CLI::App* sub : app->get_subcommands(is_shown)) {
-    out += " '" + sub->get_name() + ":" + escaped(sub->get_description(), ":") + "'";
-  }
+  for (const CLI::App* sub : app->get_subcommands(is_shown))
+    out += " " + zsh_quoted(sub->get_name() + ":" + escaped(sub->get_description(), ":\\"));
   return out;
 }
 
-std::string without_quotes(std::string text) {
-  // Inside single quotes zsh knows no escape; the helps have apostrophes.
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool inside = text[i] == '\'' && i > 0 && i + 1 < text.size() &&
-                        std::isalpha(static_cast<unsigned char>(text[i - 1])) &&
-                        std::isalpha(static_cast<unsigned char>(text[i + 1]));
-    inside ? void(out += "'\\''") : void(out += text[i]);
+// The level below `app`: its verbs, then what each of them takes.
+void zsh_level(std::ostream& out, const Verbs& verbs, const CLI::App* app, const std::string& pad) {
+  const std::string globals = zsh_options(verbs, &verbs.root());
+  out << pad << "_arguments -C" << globals << " '1: :->verb' '*:: :->rest'\n"
+      << pad << "case $state in\n"
+      << pad << "  verb) verbs=(" << zsh_list(app) << "); _describe verb verbs ;;\n"
+      << pad << "  rest)\n"
+      << pad << "    case $words[1] in\n";
+  for (const CLI::App* verb : app->get_subcommands(is_shown)) {
+    out << pad << "      " << verb->get_name() << ")\n";
+    if (verb_names(verb).empty()) {
+      out << pad << "        _arguments" << globals << zsh_options(verbs, verb)
+          << " '*:file:_files' ;;\n";
+    } else {
+      zsh_level(out, verbs, verb, pad + "        ");
+      out << pad << "        ;;\n";
+    }
   }
-  return out;
+  out << pad << "    esac ;;\n" << pad << "esac\n";
 }
 
-std::string zsh(const CLI::App& root) {
+std::string zsh(const Verbs& verbs) {
   std::ostringstream out;
   out << "#compdef atoll\n"
          "# eval \"$(atoll completion zsh)\"\n"
          "_atoll() {\n"
          "  local -a verbs\n"
-         "  local line state\n"
-         "  _arguments -C"
-      << zsh_options(&root)
-      << " '1: :->verb' '*:: :->rest'\n"
-         "  case $state in\n"
-         "    verb) verbs=("
-      << zsh_list(&root)
-      << "); _describe verb verbs ;;\n"
-         "    rest)\n"
-         "      case $words[1] in\n";
-  for (const CLI::App* verb : root.get_subcommands(is_shown)) {
-    if (!verbs_of(verb).empty()) {
-      out << "        " << verb->get_name() << ") verbs=(" << zsh_list(verb)
-          << "); _describe verb verbs ;;\n";
-    } else {
-      out << "        " << verb->get_name() << ") _arguments" << zsh_options(verb)
-          << " '*:file:_files' ;;\n";
-    }
-  }
-  out << "      esac ;;\n"
-         "  esac\n"
-         "}\n"
+         "  local curcontext=\"$curcontext\" line state\n";
+  zsh_level(out, verbs, &verbs.root(), "  ");
+  out << "}\n"
          "compdef _atoll atoll\n";
-  return without_quotes(out.str());
+  return out.str();
 }
 
 }  // namespace
 
-Result<std::string> completion_script(const CLI::App& root, const std::string& shell) {
-  if (shell == "bash") return bash(root);
-  if (shell == "zsh") return zsh(root);
-  if (shell == "fish") return fish(root);
+Result<std::string> completion_script(const Verbs& verbs, const std::string& shell) {
+  if (shell == "bash") return bash(verbs);
+  if (shell == "zsh") return zsh(verbs);
+  if (shell == "fish") return fish(verbs);
   return fail(ErrorCode::invalid, quote(shell) + " is not one of bash, zsh, fish");
 }
 
@@ -200,7 +321,7 @@ void add_completion_verb(Verbs& verbs) {
                              "eval \"$(atoll completion bash)\"             in ~/.bashrc\n"
                              "atoll completion fish > ~/.config/fish/completions/atoll.fish",
                              [shell, &verbs](Session& session) -> Result<int> {
-                               const auto script = completion_script(verbs.root(), *shell);
+                               const auto script = completion_script(verbs, *shell);
                                if (!script) return tl::unexpected(script.error());
                                session.out << *script;
                                return kExitOk;

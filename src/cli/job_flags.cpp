@@ -190,6 +190,18 @@ Result<void> take_stdin(const Surroundings& here, spec::JobSpec& job) {
   return {};
 }
 
+// "after_end:last,12" with that job in the place of `last`.
+std::string with_last(const std::string& text, const std::string& id) {
+  std::string out;
+  for (const std::string_view part : split(text, ',')) {
+    std::string ids;
+    for (const std::string_view word : split(part, ':'))
+      ids += (ids.empty() ? "" : ":") + (word == "last" ? id : std::string(word));
+    out += (out.empty() ? "" : ",") + ids;
+  }
+  return out;
+}
+
 void make_paths_absolute(spec::JobSpec& job, const std::string& directory) {
   job.directory = absolute(job.directory.value_or("."), directory);
   if (job.stdin_file) job.stdin_file = absolute(*job.stdin_file, directory);
@@ -220,8 +232,11 @@ void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object) {
 
 void add_job_flags(CLI::App* verb, JobFlags& flags) {
   for (const spec::JobFlag& flag : spec::job_flags()) {
-    add_flag(verb, flag, [&flag, &flags](const std::string& text) {
-      return spec::use_job_flag(flag, flags.ask, text);
+    add_flag(verb, flag, [&flag, &flags](const std::string& text) -> Result<void> {
+      const bool after = std::string_view(flag.name).starts_with("after");
+      if (!after || with_last(text, "1") == text) return spec::use_job_flag(flag, flags.ask, text);
+      flags.after_last.emplace_back(&flag, text);
+      return {};
     });
   }
   // Where the command line fills in more than the API does.
@@ -234,7 +249,15 @@ void add_job_flags(CLI::App* verb, JobFlags& flags) {
   verb->get_option("--retries")->description("How often it may fail and be tried again (0)");
   verb->get_option("--retry-on-timeout")->description("Retry also when it ran out of time");
   verb->get_option("--after")->description(
-      "Only after that job succeeded; after_end:ID ended, after_failure:ID failed");
+      "Only after that job (12, last) succeeded; after_end:ID ended, after_failure:ID failed");
+}
+
+Result<void> use_last(JobFlags& flags, const std::string& id) {
+  for (const auto& [flag, text] : flags.after_last) {
+    if (auto ok = spec::use_job_flag(*flag, flags.ask, with_last(text, id)); !ok) return ok;
+  }
+  flags.after_last.clear();
+  return {};
 }
 
 Surroundings real_surroundings() {

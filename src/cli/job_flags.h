@@ -20,7 +20,12 @@ struct JobFlags {
   spec::JobAsk ask;                // what flags said
   std::vector<std::string> words;  // SCRIPT [ARGS…], or a command
   bool is_command = false;         // it stood after "--"
+  // Dependencies on `last`, by the flag and its text: which job that is, the server knows.
+  std::vector<std::pair<const spec::JobFlag*, std::string>> after_last;
 };
+
+// Puts that job in the place of `last`.
+[[nodiscard]] Result<void> use_last(JobFlags& flags, const std::string& id);
 
 // One option per field of `shape` that has a flag, writing to `object`; both outlive the parse.
 void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object);

@@ -30,7 +30,7 @@ Parsed parse(std::vector<std::string> args) {
   Parsed parsed;
   Verbs verbs;
   Globals globals;
-  add_globals(verbs.root(), globals);
+  add_globals(verbs, globals);
   CLI::App* verb = verbs.add(nullptr, "submit", "", "", {});
   add_job_flags(verb, parsed.flags);
   verbs.set_tail(

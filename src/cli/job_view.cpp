@@ -134,4 +134,12 @@ View job_list_view() {
           .name_key = "id"};
 }
 
+void add_task_indices(IntervalSet& all, const Json& page) {
+  const IntervalSet waiting =
+      parse_intervals(page.text("waiting"), UINT32_MAX).value_or(IntervalSet());
+  for (const Interval range : waiting.ranges()) all.add(range);
+  for (const Json& task : page["tasks"].items())
+    all.add(static_cast<std::uint32_t>(task["index"].integer()));
+}
+
 }  // namespace atl::cli

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/interval_set.h"
 #include "base/time.h"
 #include "cli/json.h"
 #include "cli/output.h"
@@ -30,5 +31,9 @@ std::string show_span(Duration span);  // whole seconds and up: "4m10s", "3h12m"
 
 // "7/1000" of an array, empty otherwise.
 std::string show_progress(const Json& job);
+
+// Adds the indices that a page of an array's tasks tells of: those that have started and those that
+// wait.
+void add_task_indices(IntervalSet& all, const Json& page);
 
 }  // namespace atl::cli

@@ -2,12 +2,11 @@
 #include <unistd.h>
 
 #include <ostream>
-#include <thread>
 
 #include "cli/console.h"
 #include "cli/exit.h"
 #include "cli/interrupt.h"
-#include "cli/log_stream.h"
+#include "cli/log_view.h"
 #include "cli/selectors.h"
 #include "cli/verbs.h"
 
@@ -36,69 +35,50 @@ std::vector<Source> sources_of(const LogsFlags& flags) {
   return {{"stdout", STDOUT_FILENO}, {"stderr", STDERR_FILENO}};
 }
 
-LogWish wish_of(const LogsFlags& flags, const std::string& id, const Source& source) {
-  return {.id = id, .stream = source.stream, .attempt = flags.attempt, .offset = flags.offset};
-}
-
-Result<void> print_log(Api& api, Console& console, const LogsFlags& flags, LogWish wish, int fd) {
-  std::int64_t tail = flags.tail;
-  while (true) {
-    const auto page = read_log(api, wish, tail);
-    if (!page) return tl::unexpected(page.error());
-    console.write(fd, page->bytes);
-    if (page->bytes.empty() || page->next_offset >= page->size) return {};
-    wish.offset = page->next_offset;
-    wish.attempt = page->attempt;
-    tail = -1;
+// `named` is whether each line says which task wrote it.
+std::vector<LogView> views_of(const Session& session, const LogsFlags& flags, const std::string& id,
+                              bool named) {
+  std::vector<LogView> views;
+  for (const Source& source : sources_of(flags)) {
+    const bool out = source.fd == STDOUT_FILENO;
+    views.push_back({.wish = {.id = id,
+                              .stream = source.stream,
+                              .attempt = flags.attempt,
+                              .offset = flags.offset,
+                              .after = {}},
+                     .fd = source.fd,
+                     .tail = flags.tail,
+                     .prefix = named ? task_prefix(id, out ? session.terminal.color
+                                                           : session.terminal.color_err)
+                                     : ""});
   }
+  return views;
 }
 
-// The last lines first; the stream then goes on exactly behind them.
-Result<LogWish> begin_with_tail(Api& api, Console& console, const LogsFlags& flags, LogWish wish,
-                                int fd) {
-  if (flags.tail < 0) return wish;
-  const auto page = read_log(api, wish, flags.tail);
-  if (!page && page.error().code == ErrorCode::not_found) return wish;  // it has not started yet
-  if (!page) return tl::unexpected(page.error());
-  console.write(fd, page->bytes);
-  wish.after = page->attempt + "." + std::to_string(page->next_offset);
-  return wish;
-}
-
-Result<Json> follow_one(const Target& target, Console& console, const LogsFlags& flags,
-                        const std::string& id, const Source& source) {
-  auto api = Api::open(target);
-  if (!api) return tl::unexpected(api.error());
-  auto wish = begin_with_tail(*api, console, flags, wish_of(flags, id, source), source.fd);
-  if (!wish) return tl::unexpected(wish.error());
-  LogSink sink;
-  sink.bytes = [&](std::string_view bytes) { console.write(source.fd, bytes); };
-  sink.cut = [&](std::int64_t from, std::int64_t to) {
-    console.note("atoll: " + std::to_string(to - from) + " bytes are no longer kept");
-  };
-  sink.stop = [&] { return console.silent(); };
-  return follow_log(*api, std::move(*wish), sink);
-}
-
-Result<int> follow(Session& session, Api& api, const LogsFlags& flags, const std::string& id) {
+Result<int> follow(Session& session, Api& api, const LogsFlags& flags, const std::string& id,
+                   bool array) {
   Console console(session.terminal);
   const Interrupts interrupts([&console](Interrupts&) {
     console.silence();
     return kExitInterrupt;
   });
-  const auto sources = sources_of(flags);
-  std::vector<Result<Json>> ends(sources.size(), Result<Json>(Json()));
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    threads.emplace_back(
-        [&, i] { ends[i] = follow_one(api.target(), console, flags, id, sources[i]); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const auto& end : ends) {
-    if (!end) return tl::unexpected(end.error());
-  }
+  const auto end = array ? follow_array(api, console, id,
+                                        [&](const std::string& task) {
+                                          return views_of(session, flags, task, true);
+                                        })
+                         : follow_task(api.target(), console, views_of(session, flags, id, false));
+  if (!end) return tl::unexpected(end.error());
   const auto job = api.get(job_path(id));
-  return job ? job_exit_code(*job) : job_exit_code(*ends.front());
+  return job_exit_code(job ? *job : *end);
+}
+
+Result<int> print(Session& session, Api& api, const LogsFlags& flags, const std::string& id) {
+  Console console(session.terminal);
+  for (const LogView& view : views_of(session, flags, id, false)) {
+    auto printed = print_log(api, console, view);
+    if (!printed) return tl::unexpected(printed.error());
+  }
+  return kExitOk;
 }
 
 Result<int> logs(Session& session, LogsFlags flags) {
@@ -112,12 +92,17 @@ Result<int> logs(Session& session, LogsFlags flags) {
   if (!named->attempt.empty()) flags.attempt = named->attempt;
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  if (flags.follow) return follow(session, **api, flags, id);
+  // A task is not asked whether it is an array.
+  const auto job = id.ends_with(']') ? Result<Json>(Json()) : (*api)->get(job_path(id));
+  if (!job) return tl::unexpected(job.error());
+  const bool array = (*job)["array"].truth();
+  if (flags.follow) return follow(session, **api, flags, id, array);
+  if (!array) return print(session, **api, flags, id);
   Console console(session.terminal);
-  for (const Source& source : sources_of(flags)) {
-    auto printed = print_log(**api, console, flags, wish_of(flags, id, source), source.fd);
-    if (!printed) return tl::unexpected(printed.error());
-  }
+  auto printed = print_array(**api, console, *job, [&](const std::string& task) {
+    return views_of(session, flags, task, true);
+  });
+  if (!printed) return tl::unexpected(printed.error());
   return kExitOk;
 }
 
@@ -128,6 +113,7 @@ void add_logs_verb(Verbs& verbs) {
   CLI::App* verb = verbs.add(nullptr, "logs",
                              "Show what a job wrote: its output, and its errors on standard error",
                              "atoll logs 12\n"
+                             "atoll logs -f 13                an array: each line behind its task\n"
                              "atoll logs -f last              follow; returns the job's exit code\n"
                              "atoll logs --stderr --tail 20 12[7]\n"
                              "atoll logs 12[7].1              what its first attempt wrote",

@@ -181,7 +181,9 @@ void add_member_verb(Verbs& verbs, CLI::App* noun) {
                 [flags](Session& session) { return set_member(session, *flags); });
   verb->add_option("NAME", flags->ns, "The namespace")->required();
   verb->add_option("USER", flags->user, "The user")->required();
-  verb->add_option("--role", flags->role, "viewer, member or admin (member)")->type_name("ROLE");
+  CLI::Option* role = verb->add_option("--role", flags->role, "viewer, member or admin (member)")
+                          ->type_name("ROLE");
+  verbs.set_choices(role, {"viewer", "member", "admin"});
   verb->add_flag("--remove", flags->remove, "Remove them");
 }
 

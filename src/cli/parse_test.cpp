@@ -37,7 +37,7 @@ TEST(Usage, UnknownWordsAreExplained) {
 TEST(Usage, EveryVerbHasHelpWithAnExample) {
   Verbs verbs;
   Globals globals;
-  add_globals(verbs.root(), globals);
+  add_globals(verbs, globals);
   add_all_verbs(verbs);
   const auto shown = [](const CLI::App* app) { return !app->get_group().empty(); };
   std::size_t seen = 0;

@@ -1,20 +1,26 @@
 // ps: what runs, what waits and why, what has ended.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <ostream>
+#include <thread>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/exit.h"
+#include "cli/interrupt.h"
 #include "cli/job_view.h"
 #include "cli/screen.h"
 #include "cli/selectors.h"
 #include "cli/verbs.h"
+#include "cli/waiting.h"
 
 namespace atl::cli {
 namespace {
 
 constexpr std::size_t kPage = 1000;  // what the server gives at once
 constexpr auto kInterval = std::chrono::seconds(2);
+constexpr auto kChangesInterval = std::chrono::milliseconds(500);
 
 struct PsFlags {
   bool all = false;
@@ -35,6 +41,11 @@ constexpr std::string_view kOutcomes = "succeeded,failed,cancelled,timed_out,los
 bool is_one_of(std::string_view word, std::string_view words) {
   const auto all = split(words, ',');
   return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+std::vector<std::string> words_of(std::string_view words) {
+  const auto all = split(words, ',');
+  return {all.begin(), all.end()};
 }
 
 // What is asked of the server. Its two filters narrow each other, so that states and each outcome
@@ -166,7 +177,88 @@ Result<int> list_jobs(Session& session, const PsFlags& flags) {
   return kExitOk;
 }
 
+using Documents = std::map<std::string, std::string>;  // by id
+
+// For programs: what is new since the last look, and whether anything more can come.
+class Changes {
+ public:
+  // The jobs that are new or not as they were; those that are no longer listed are `left`.
+  std::vector<Json> take(const std::vector<Json>& jobs, Documents& left) {
+    Documents now;
+    std::vector<Json> changed;
+    live_ = false;
+    for (const Json& job : jobs) {
+      const std::string id = job.text("id");
+      live_ = live_ || job.text("state") != "ended";
+      if (const auto was = seen_.find(id); was == seen_.end() || was->second != job.compact())
+        changed.push_back(job);
+      now.emplace(id, job.compact());
+      seen_.erase(id);
+    }
+    left = std::exchange(seen_, std::move(now));
+    return changed;
+  }
+  bool live() const { return live_; }
+
+ private:
+  Documents seen_;
+  bool live_ = false;
+};
+
+// How a job that is no longer listed is now; nothing when it is gone. The page behind the next id
+// begins with it, in the form that lists have.
+Result<std::optional<Json>> look_again(Api& api, const std::string& id) {
+  const auto next = std::to_string(parse_int(id).value_or(0) + 1);
+  auto page = api.list("/jobs" + query({{"cursor", next}, {"limit", "1"}}), 1);
+  if (!page) return tl::unexpected(page.error());
+  if (page->empty() || page->front().text("id") != id) return std::optional<Json>();
+  return std::optional<Json>(page->front());
+}
+
+// What to print after a look, in order of submission; empty when nothing changed.
+Result<std::string> news(Session& session, const PsFlags& flags, Changes& changes) {
+  auto jobs = fetch(session, flags, flags.limit);
+  if (!jobs) return tl::unexpected(jobs.error());
+  Documents left;
+  Changes after = changes;
+  std::vector<Json> changed = after.take(*jobs, left);
+  if (session.globals.format != Format::jsonl || session.names_only()) {
+    changes = std::move(after);
+    if (changed.empty() && left.empty()) return std::string();
+    const std::string mark = session.globals.format == Format::yaml ? "---\n" : "";
+    return mark + format_list(job_list_view(), *jobs, session.globals, session.terminal);
+  }
+  for (const auto& [id, document] : left) {
+    auto job = look_again(**session.api(), id);
+    if (!job) return tl::unexpected(job.error());  // and everything is told at the next look
+    if (*job && (*job)->compact() != document) changed.push_back(std::move(**job));
+  }
+  changes = std::move(after);
+  std::reverse(changed.begin(), changed.end());
+  return format_list(job_list_view(), changed, session.globals, session.terminal);
+}
+
+// Until every job that is listed has ended.
+Result<int> follow_jobs(Session& session, const PsFlags& flags) {
+  const Interrupts interrupts([](Interrupts&) { return kExitOk; });
+  Changes changes;
+  auto heard = std::chrono::steady_clock::now();
+  while (true) {
+    const auto text = news(session, flags, changes);
+    const auto now = std::chrono::steady_clock::now();
+    if (text) {
+      heard = now;
+      session.out << *text << std::flush;
+      if (!changes.live()) return kExitOk;
+    } else if (text.error().code != ErrorCode::unavailable || now - heard > kServerAwayMax) {
+      return tl::unexpected(text.error());
+    }
+    std::this_thread::sleep_for(kChangesInterval);
+  }
+}
+
 Result<int> watch_jobs(Session& session, const PsFlags& flags) {
+  if (!session.for_people()) return follow_jobs(session, flags);
   return watch(session, kInterval, [&]() -> Result<std::string> {
     Terminal terminal = session.terminal;
     if (terminal.out_is_terminal) terminal.width = terminal_width();
@@ -181,21 +273,26 @@ Result<int> watch_jobs(Session& session, const PsFlags& flags) {
 
 void add_ps_verb(Verbs& verbs) {
   auto flags = std::make_shared<PsFlags>();
-  CLI::App* verb =
-      verbs.add(nullptr, "ps", "List jobs that run and wait, or all",
-                "atoll ps\n"
-                "atoll ps --since 1h --user me\n"
-                "atoll ps --state running,failed -o json\n"
-                "atoll ps --watch",
-                [flags](Session& session) {
-                  return flags->watch ? watch_jobs(session, *flags) : list_jobs(session, *flags);
-                });
+  CLI::App* verb = verbs.add(
+      nullptr, "ps", "List jobs that run and wait, or all",
+      "atoll ps\n"
+      "atoll ps --since 1h --user me\n"
+      "atoll ps --state running,failed -o json\n"
+      "atoll ps --watch\n"
+      "atoll ps --watch -o jsonl --label sweep=7   one line per change, until all have ended",
+      [flags](Session& session) {
+        return flags->watch ? watch_jobs(session, *flags) : list_jobs(session, *flags);
+      });
   verb->add_flag("-a,--all", flags->all, "Also those that have ended");
-  verb->add_option("-s,--state", flags->state,
-                   "Only in these states, or with these outcomes; several with commas")
-      ->type_name("STATE");
-  verb->add_option("--outcome", flags->outcome, "Only those that ended so; several with commas")
-      ->type_name("OUTCOME");
+  CLI::Option* state =
+      verb->add_option("-s,--state", flags->state,
+                       "Only in these states, or with these outcomes; several with commas")
+          ->type_name("STATE");
+  verbs.set_choices(state, words_of(std::string(kStates) + "," + std::string(kOutcomes)));
+  CLI::Option* outcome =
+      verb->add_option("--outcome", flags->outcome, "Only those that ended so; several with commas")
+          ->type_name("OUTCOME");
+  verbs.set_choices(outcome, words_of(kOutcomes));
   verb->add_option("-u,--user", flags->user, "Only of that user; `me` is you")->type_name("USER");
   verb->add_option("-n,--ns", flags->ns, "Only in that namespace")->type_name("NAMESPACE");
   verb->add_option("--name", flags->name, "Only those with this in their name")->type_name("TEXT");
@@ -207,7 +304,8 @@ void add_ps_verb(Verbs& verbs) {
       ->type_name("DURATION");
   verb->add_option("--limit", flags->limit, "At most that many, newest first; 0 is all (100)")
       ->type_name("N");
-  verb->add_flag("-w,--watch", flags->watch, "Stay and show changes");
+  verb->add_flag("-w,--watch", flags->watch,
+                 "Stay and show changes; with -o jsonl one line each, until all have ended");
 }
 
 }  // namespace atl::cli

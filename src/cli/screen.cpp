@@ -1,7 +1,10 @@
 #include "cli/screen.h"
 
+#include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <ostream>
 #include <string_view>
 #include <thread>
@@ -24,6 +27,48 @@ void write_out(std::string_view text) {
   }
 }
 
+// Keys as they are pressed, without echo, where a person is at the other end; Ctrl-C stays a
+// signal.
+class Keys {
+ public:
+  explicit Keys(bool wanted) : on_(wanted && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
+    termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    if (on_) ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+  }
+  ~Keys() { restore(); }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+
+  // From the thread of Ctrl-C too.
+  void restore() {
+    if (on_.exchange(false)) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+
+  // Waits that long; whether q was pressed meanwhile.
+  bool quit_within(std::chrono::milliseconds time) const {
+    if (!on_) {
+      std::this_thread::sleep_for(time);
+      return false;
+    }
+    const auto end = std::chrono::steady_clock::now() + time;
+    for (auto left = time; left.count() > 0;) {
+      pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      char key = 0;
+      if (::poll(&input, 1, static_cast<int>(left.count())) > 0) {
+        if (::read(STDIN_FILENO, &key, 1) != 1) std::this_thread::sleep_for(left);
+        if (key == 'q' || key == 'Q') return true;
+      }
+      left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    }
+    return false;
+  }
+
+ private:
+  termios before_{};
+  std::atomic<bool> on_;
+};
+
 }  // namespace
 
 std::string fit_page(const std::string& text, int rows) {
@@ -42,7 +87,9 @@ Result<int> watch(Session& session, std::chrono::milliseconds interval,
                   const std::function<Result<std::string>()>& make) {
   const bool live = session.terminal.out_is_terminal && session.for_people();
   if (live) write_out(kEnter);
-  const Interrupts interrupts([live](Interrupts&) {
+  Keys keys(live && session.terminal.in_is_terminal);
+  const Interrupts interrupts([live, &keys](Interrupts&) {
+    keys.restore();
     if (live) write_out(kLeave);
     return kExitOk;
   });
@@ -57,7 +104,10 @@ Result<int> watch(Session& session, std::chrono::milliseconds interval,
     } else {
       return tl::unexpected(made.error());
     }
-    std::this_thread::sleep_for(interval);
+    if (keys.quit_within(interval) && !interrupts.seen()) {
+      write_out(kLeave);
+      return kExitOk;
+    }
   }
 }
 

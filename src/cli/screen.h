@@ -1,4 +1,4 @@
-// A page that is redrawn in place until Ctrl-C: ps --watch and top.
+// A page that is redrawn in place until q or Ctrl-C: ps --watch and top.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 namespace atl::cli {
 
 // Calls `make` every `interval` and shows what it returns; a failure is shown in its place and
-// tried again, since a server that restarts comes back. Returns only by Ctrl-C, which ends the
-// process with 0. Where standard output is no terminal, the pages follow each other.
+// tried again, since a server that restarts comes back. Ends with 0, by q on a terminal or by
+// Ctrl-C. Where standard output is no terminal, the pages follow each other.
 [[nodiscard]] Result<int> watch(Session& session, std::chrono::milliseconds interval,
                                 const std::function<Result<std::string>()>& make);
 

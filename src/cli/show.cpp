@@ -157,15 +157,6 @@ std::int64_t failures_of(const Json& job) {
   return tasks["failed"].integer() + tasks["timed_out"].integer() + tasks["lost"].integer();
 }
 
-// Adds the indices that a page tells of: those that have started and those that wait.
-void add_indices(IntervalSet& all, const Json& page) {
-  const IntervalSet waiting =
-      parse_intervals(page.text("waiting"), UINT32_MAX).value_or(IntervalSet());
-  for (const Interval range : waiting.ranges()) all.add(range);
-  for (const Json& task : page["tasks"].items())
-    all.add(static_cast<std::uint32_t>(task["index"].integer()));
-}
-
 // Pages until there are enough failed ones and, for an array that is not too long, all indices.
 Result<ArrayView> look_at_array(Api& api, const Json& job) {
   ArrayView view;
@@ -177,7 +168,7 @@ Result<ArrayView> look_at_array(Api& api, const Json& job) {
   for (std::size_t pages = 0; pages < kTaskPagesMax; ++pages) {
     const auto page = api.get(path);
     if (!page) return tl::unexpected(page.error());
-    add_indices(all, *page);
+    add_task_indices(all, *page);
     for (const Json& task : (*page)["tasks"].items()) {
       if (went_wrong(task) && std::ssize(view.failed) < wanted) view.failed.push_back(task);
     }

@@ -5,6 +5,7 @@
 #include "cli/display.h"
 #include "cli/exit.h"
 #include "cli/output.h"
+#include "cli/selectors.h"
 #include "cli/verbs.h"
 #include "cli/waiting.h"
 
@@ -47,6 +48,10 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
   print_one(session, *answer, "id", [&] { return printable(id) + "\n"; });
   if (!flags.wait) return kExitOk;
   auto api = session.api();
+  Console console(session.terminal);
+  const Interrupts interrupts([&, target = (*api)->target()](Interrupts& signals) {
+    return detach(signals, console, target, id, Attached::end);
+  });
   const auto ended = wait_for_end(**api, id, {}, [](const Json&) { return true; });
   if (!ended) return tl::unexpected(ended.error());
   return job_exit_code(**ended);
@@ -69,7 +74,13 @@ Result<int> run(Session& session, const SubmitFlags& flags) {
 
 }  // namespace
 
-Result<JobDraft> prepare_job(Session& session, const JobFlags& flags) {
+Result<JobDraft> prepare_job(Session& session, const JobFlags& given) {
+  JobFlags flags = given;
+  if (!flags.after_last.empty()) {
+    const auto last = one_job(session, "last");
+    if (!last) return tl::unexpected(last.error());
+    if (auto ok = use_last(flags, *last); !ok) return tl::unexpected(ok.error());
+  }
   auto draft = draft_job(flags, real_surroundings());
   if (!draft) return tl::unexpected(draft.error());
   for (const spec::Warning& warning : draft->warnings) {
@@ -117,6 +128,11 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
   CLI::App* verb = verbs.add(nullptr, name, sentence, examples,
                              [flags, action](Session& session) { return action(session, *flags); });
   add_job_flags(verb, flags->job);
+  for (const spec::JobFlag& flag : spec::job_flags()) {
+    if (flag.field && !flag.field->choices.empty())
+      verbs.set_choices(verb->get_option(std::string("--") + flag.name),
+                        {flag.field->choices.begin(), flag.field->choices.end()});
+  }
   verb->add_flag("--dry-run", flags->dry_run, "Show the job as it would be sent, and send nothing");
   if (std::string_view(name) == "submit") {
     verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");
@@ -133,11 +149,12 @@ void add_submit_verbs(Verbs& verbs) {
           "atoll submit train.sh\n"
           "atoll submit --cpus 4 --mem 8Gi --gpus a100:1 --time 2h -- python3 train.py --epochs 3\n"
           "atoll submit --array 1-1000%50 -- ./simulate.sh\n"
-          "atoll submit --after 12 --label model=unet report.sh",
+          "atoll submit --after last --label model=unet report.sh",
           submit);
   add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
           "atoll run -- python3 train.py\n"
           "atoll run --mem 4Gi --time 10m train.sh\n"
+          "atoll run --array 1-5 -- ./simulate.sh        each line behind its task\n"
           "Ctrl-C detaches and leaves it running; twice cancels it.",
           run);
 }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/console.h"
+#include "cli/interrupt.h"
 #include "cli/job_flags.h"
 #include "cli/session.h"
 
@@ -18,6 +20,12 @@ namespace atl::cli {
 
 // The job as the server would take it.
 void print_spec(Session& session, const spec::JobSpec& job);
+
+// Ctrl-C of a verb that stays with a job: says how to come back to it and returns 130; a second
+// Ctrl-C cancels the job. On the thread of `interrupts`, so with a connection of its own.
+enum class Attached { output, end };  // what was waited for
+int detach(Interrupts& interrupts, Console& console, const Target& target, const std::string& id,
+           Attached attached);
 
 // `run`: follows what was submitted and returns how it ended.
 [[nodiscard]] Result<int> follow_to_end(Session& session, const std::string& id, bool array);

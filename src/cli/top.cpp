@@ -111,7 +111,8 @@ Result<int> top(Session& session, const TopFlags& flags) {
 void add_top_verb(Verbs& verbs) {
   auto flags = std::make_shared<TopFlags>();
   CLI::App* verb = verbs.add(nullptr, "top", "Watch running work and what it uses",
-                             "atoll top\natoll top --once",
+                             "atoll top                       until q or Ctrl-C\n"
+                             "atoll top --once",
                              [flags](Session& session) { return top(session, *flags); });
   verb->add_option("-n,--ns", flags->ns, "Only in that namespace")->type_name("NAMESPACE");
   verb->add_option("-u,--user", flags->user, "Only of that user; `me` is you")->type_name("USER");

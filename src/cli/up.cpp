@@ -144,6 +144,37 @@ void greet(Session& session, bool started, const std::string& home) {
   if (const std::string trouble = ask(home).trouble; !trouble.empty()) session.warn(trouble);
 }
 
+// The part of a path that is there and is no directory; empty when there is none.
+std::string in_the_way(const std::filesystem::path& path) {
+  std::error_code error;
+  for (std::filesystem::path at = path; at.has_relative_path(); at = at.parent_path()) {
+    using std::filesystem::file_type;
+    const file_type kind = std::filesystem::status(at, error).type();
+    if (kind == file_type::directory) return {};
+    if (kind != file_type::not_found && kind != file_type::none) return at.string();
+  }
+  return {};
+}
+
+Result<void> make_home(const std::string& home) {
+  std::error_code error;
+  if (std::filesystem::create_directories(home, error)) {
+    // Payloads and tokens are nobody else's business; but the accounts of the machine pass through
+    // root's directory to the socket.
+    using std::filesystem::perms;
+    const perms pass = ::getuid() == 0 ? perms::group_exec | perms::others_exec : perms::none;
+    std::filesystem::permissions(home, perms::owner_all | pass, error);
+  }
+  if (!error) return {};
+  // Trying again helps against a full disk, and nothing else.
+  const bool full = error == std::errc::no_space_on_device;
+  const std::string file = in_the_way(home);
+  return fail(full ? ErrorCode::unavailable : ErrorCode::conflict,
+              "cannot make the data directory " + home + ": " +
+                  (file.empty() ? error.message() : file + " is not a directory") +
+                  (full ? "" : "; name another with --home"));
+}
+
 Result<int> up(Session& session, const UpFlags& flags) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
@@ -165,18 +196,7 @@ Result<int> up(Session& session, const UpFlags& flags) {
     }
     return kExitOk;
   }
-  std::error_code error;
-  if (std::filesystem::create_directories(options.home, error)) {
-    // Payloads and tokens are nobody else's business; but the accounts of the machine pass through
-    // root's directory to the socket.
-    using std::filesystem::perms;
-    const perms pass = ::getuid() == 0 ? perms::group_exec | perms::others_exec : perms::none;
-    std::filesystem::permissions(options.home, perms::owner_all | pass, error);
-  }
-  if (error) {
-    return fail(ErrorCode::unavailable,
-                "cannot make the data directory " + options.home + ": " + error.message());
-  }
+  if (auto made = make_home(options.home); !made) return tl::unexpected(made.error());
   const auto server = spawn_detached(server_args(options), options.home + "/server.log");
   if (!server) return tl::unexpected(server.error());
   auto ready = wait_until_ready(session, options, *server, *timeout);

@@ -124,6 +124,16 @@ const Action* Verbs::action_of(const CLI::App* verb) const {
   return found == actions_.end() ? nullptr : &found->second;
 }
 
+void Verbs::set_choices(const CLI::Option* option, std::vector<std::string> words) {
+  choices_[option] = std::move(words);
+}
+
+const std::vector<std::string>& Verbs::choices_of(const CLI::Option* option) const {
+  static const std::vector<std::string> kAny;
+  const auto found = choices_.find(option);
+  return found == choices_.end() ? kAny : found->second;
+}
+
 void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& args) {
   const std::size_t at = skip_words(root, args, 0, 0);
   if (at >= args.size()) return;

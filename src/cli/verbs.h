@@ -37,10 +37,15 @@ class Verbs {
   // `usage` is how the rest is written: "SCRIPT [ARGS…] | -- COMMAND…".
   void set_tail(CLI::App* verb, Tail tail, std::string usage);
 
+  // The few words that an option's value can be, for completion.
+  void set_choices(const CLI::Option* option, std::vector<std::string> words);
+
   CLI::App& root() { return root_; }
+  const CLI::App& root() const { return root_; }
   const Tail* tail_of(const CLI::App* verb) const;
   std::string usage_of(const CLI::App* verb) const;
   const Action* action_of(const CLI::App* verb) const;
+  const std::vector<std::string>& choices_of(const CLI::Option* option) const;  // empty: any value
 
  private:
   CLI::App root_;
@@ -48,10 +53,11 @@ class Verbs {
   std::map<const CLI::App*, Action> actions_;
   std::map<const CLI::App*, Tail> tails_;
   std::map<const CLI::App*, std::string> usages_;
+  std::map<const CLI::Option*, std::vector<std::string>> choices_;
 };
 
 // Options that all verbs share; they may stand anywhere on the line.
-void add_globals(CLI::App& root, Globals& globals);
+void add_globals(Verbs& verbs, Globals& globals);
 
 // All of the above on one tree.
 void add_all_verbs(Verbs& verbs);

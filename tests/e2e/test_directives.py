@@ -47,6 +47,16 @@ class Directives(unittest.TestCase):
             job = self.atoll.submit(*args, "--", "true")
             self.assertEqual(self.atoll.wait_job(job)["outcome"], "skipped", args)
 
+    def test_last_is_the_newest_job_also_as_a_dependency(self):
+        first = self.atoll.submit("--hold", "--", "true")
+        second = self.atoll.submit("--after", "after_end:last", "--cpus", ".5", "--", "true")
+        self.assertEqual(self.atoll.job(second)["waits_for"], [first])
+        third = self.atoll.submit("--after", f"{first},last", "--", "true")
+        self.assertEqual(sorted(self.atoll.job(third)["waits_for"]), sorted([first, second]))
+        self.assertEqual(self.atoll.job(second)["cpus"], 0.5)
+        self.atoll.cli("release", first)
+        self.assertEqual(self.atoll.wait_job(third)["outcome"], "succeeded")
+
     def test_a_script_takes_what_submit_takes(self):
         path = self.script(
             "#!/bin/sh\n#ATOLL --env HERE --stdin - --no-network --key once --retries 1 --retry-on 9\n"

@@ -1,5 +1,6 @@
 """What was acknowledged survives; nothing runs twice; the server says what stands in its way."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -156,10 +157,34 @@ class Durability(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             blocked = Path(directory) / "file"
             blocked.write_text("not a directory")
-            done = subprocess.run([PROGRAM, "up", "--home", blocked], capture_output=True, text=True, timeout=30,
-                                  env={**os.environ, "NO_COLOR": "1"})
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn(str(blocked), done.stderr)
+            for home in (blocked, blocked / "below"):
+                done = subprocess.run([PROGRAM, "up", "--home", home], capture_output=True, text=True, timeout=30,
+                                      env={**os.environ, "NO_COLOR": "1"})
+                self.assertEqual(done.returncode, 1, "nothing to try again")
+                self.assertIn(f"cannot make the data directory {home}: {blocked} is not a directory", done.stderr)
+
+    def test_what_is_no_backup_is_refused_and_nothing_is_touched(self):
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            (folder / "text").write_text("no backup")
+            (folder / "empty").touch()
+            (folder / "folder").mkdir()
+            with contextlib.closing(sqlite3.connect(folder / "other.db")) as other:
+                other.execute("create table other(x)")
+                other.commit()
+            damaged = bytearray((folder / "other.db").read_bytes())
+            damaged[68:72] = b"ATOL"
+            (folder / "damaged").write_bytes(damaged)
+            before = sorted(folder.rglob("*"))
+            for name, code, words in (("text", 2, "text is not a backup of Atoll"), ("empty", 2, "empty is not a backup of Atoll"),
+                                      ("other.db", 2, "other.db is not a backup of Atoll"), ("folder", 2, "folder is a directory"),
+                                      ("none", 1, "none: No such file"), ("damaged", None, "damaged cannot be restored")):
+                done = subprocess.run([PROGRAM, "restore", folder / name, "--home", folder / "home"], capture_output=True,
+                                      text=True, timeout=30, env={**os.environ, "NO_COLOR": "1"})
+                self.assertNotEqual(done.returncode, 0, name)
+                self.assertEqual(done.returncode, code or done.returncode, name)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(sorted(folder.rglob("*")), before, name)
 
     @unittest.skipUnless(os.geteuid() == 0, "mounting a small file system needs root")
     def test_a_full_disk_refuses_new_work_keeps_the_old_and_goes_on_when_space_returns(self):

@@ -156,6 +156,12 @@ class OnATerminal(unittest.TestCase):
                 self.assertEqual(terminal.end(), 130)
             self.assertNotEqual(self.atoll.job(job)["state"], "ended")
 
+    def test_the_name_before_an_arrays_lines_is_faint_only_where_colours_are_wanted(self):
+        for env, prefix in (({}, f"{ESCAPE}[2m{{}}[1] |{ESCAPE}[0m begun"), ({"NO_COLOR": "1"}, "{}[1] | begun")):
+            with Terminal(self.atoll, "run", "--array", "1", "--", "echo", "begun", **env) as terminal:
+                self.assertEqual(terminal.end(), 0)
+                self.assertIn(prefix.format(self.newest()), terminal.seen)
+
     # logs, ps
 
     def test_ctrl_c_ends_logs_and_not_the_job(self):
@@ -189,6 +195,26 @@ class OnATerminal(unittest.TestCase):
             terminal.press(CTRL_C)
             self.assertEqual(terminal.end(), 0)
             self.assertTrue(terminal.seen.endswith(LEAVE_PAGE), terminal.seen[-80:])
+
+    def test_q_ends_top_and_gives_the_screen_back(self):
+        with Terminal(self.atoll, "top") as terminal:
+            terminal.expect("NODE")
+            terminal.press(b"xq")
+            self.assertEqual(terminal.end(seconds=10), 0)
+            self.assertTrue(terminal.seen.endswith(LEAVE_PAGE), terminal.seen[-80:])
+            self.assertNotIn("xq", terminal.seen)
+
+    # submit
+
+    def test_ctrl_c_detaches_from_submit_that_waits(self):
+        with Terminal(self.atoll, "submit", "--wait", "--", "sleep", "1000") as terminal:
+            terminal.expect("\n")
+            job = self.newest()
+            self.addCleanup(self.atoll.cli, "cancel", job, check=False)
+            terminal.press(CTRL_C)
+            terminal.expect(f"atoll wait {job}")
+            self.assertEqual(terminal.end(), 130)
+        self.assertNotEqual(self.atoll.job(job)["state"], "ended")
 
     # Colour.
 

@@ -209,7 +209,7 @@ Result<void> check_placed(const Job& job, const Terms& before, const Terms& afte
   return fail(ErrorCode::conflict,
               "tasks of " + name +
                   " have started, and its resources and time are theirs too: only name, priority, "
-                  "parallel_max and labels can be changed now",
+                  "parallel_max, grace, retries and labels can be changed now",
               "id");
 }
 
@@ -308,6 +308,8 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   terms.resources.devices = command.devices.value_or(terms.resources.devices);
   terms.wall = command.wall.value_or(terms.wall);
   terms.parallel_max = command.parallel_max.value_or(terms.parallel_max);
+  terms.grace = command.grace.value_or(terms.grace);
+  terms.retry = command.retry.value_or(terms.retry);
   if (auto ok = check_placed(job, state.terms_of(job), terms); !ok) return ok;
   if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
   if (auto ok = check_terms(terms); !ok) return ok;

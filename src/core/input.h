@@ -62,6 +62,8 @@ struct ChangeJob {
   std::optional<Duration> wall;
   std::optional<uint32_t> parallel_max;
   std::optional<Labels> labels;
+  std::optional<Duration> grace;
+  std::optional<RetryPolicy> retry;
 };
 struct RequeueJob {
   JobId id;

@@ -289,6 +289,12 @@ Result<core::ChangeJob> to_change(JobId id, const JobChange& change) {
   }
   command.wall = change.time;
   if (change.parallel_max) command.parallel_max = static_cast<uint32_t>(*change.parallel_max);
+  command.grace = change.grace;
+  if (change.retries) {
+    auto retry = retry_policy(*change.retries);
+    if (!retry) return tl::unexpected(retry.error());
+    command.retry = std::move(*retry);
+  }
   if (change.labels) command.labels = to_labels(*change.labels);
   return command;
 }

@@ -93,6 +93,8 @@ struct JobChange {
   std::optional<std::vector<DeviceSpec>> devices;
   std::optional<Duration> time;
   Integer parallel_max;
+  std::optional<Duration> grace;
+  std::optional<RetriesSpec> retries;
   TextMap labels;
   bool operator==(const JobChange&) const = default;
 };

@@ -101,7 +101,7 @@ class Jobs(unittest.TestCase):
         job = self.atoll.submit("--hold", "--cpus", "1", "--", "true")
         self.assertEqual(self.atoll.job(job)["state"], "waiting")
         self.assertIn("held", self.atoll.cli("explain", job).stdout)
-        self.atoll.cli("change", job, "--cpus", "2", "--name", "changed")
+        self.atoll.cli("change", job, "--cpus", "2", "--name", "changed", "--retries", "2", "--grace", "5s")
         self.assertEqual(self.atoll.job(job)["name"], "changed")
         self.atoll.cli("release", job)
         self.assertEqual(self.atoll.wait_job(job)["outcome"], "succeeded")

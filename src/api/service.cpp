@@ -6,18 +6,23 @@
 namespace atl::api {
 namespace {
 
+// Who asks, if the endpoint wants to know and lets them.
+Result<core::Actor> identify(Context& context, const Endpoint& endpoint,
+                             const http::Request& request) {
+  if (endpoint.needs == Needs::nothing) return core::Actor{};
+  auto actor = context.authenticator.identify(request);
+  if (!actor || !endpoint.changes) return actor;
+  if (auto ok = core::require_writable(*actor); !ok) return tl::unexpected(ok.error());
+  return actor;
+}
+
 // What every request goes through before its handler.
 void serve(Context& context, size_t index, std::shared_ptr<http::Exchange> exchange) {
   const Endpoint& endpoint = endpoints()[index];
   auto call = std::make_shared<Call>(context, index, std::move(exchange));
-  if (endpoint.needs != Needs::nothing) {
-    auto actor = context.authenticator.identify(call->request());
-    if (!actor) return call->refuse(actor.error());
-    call->actor = std::move(*actor);
-    if (endpoint.changes) {
-      if (auto ok = core::require_writable(call->actor); !ok) return call->refuse(ok.error());
-    }
-  }
+  auto actor = identify(context, endpoint, call->request());
+  if (!actor) return call->refuse(actor.error());
+  call->actor = std::move(*actor);
   if (auto ok = call->check_query(); !ok) return call->refuse(ok.error());
   endpoint.handle(call);
 }
@@ -50,7 +55,13 @@ void Service::mount(http::Router& router) {
                [context = context_.get(), i](std::shared_ptr<http::Exchange> exchange) {
                  serve(*context, i, std::move(exchange));
                },
-               {.body_max = endpoint.body_max});
+               {.body_max = endpoint.body_max,
+                .admit = [context = context_.get(),
+                          i](const http::Request& request) -> std::optional<http::Response> {
+                  const auto actor = identify(*context, endpoints()[i], request);
+                  if (actor) return std::nullopt;
+                  return problem_response(actor.error(), request.id);
+                }});
   }
 }
 

@@ -22,12 +22,16 @@ inline constexpr std::size_t kReadBufferSmall =
     4 * 1024;  // most requests; idle connections hold no more
 inline constexpr std::size_t kReadBufferLarge = 64 * 1024;  // while a body comes in
 
+// A body above this is only read for somebody whom the route admits.
+inline constexpr std::size_t kFreeBodyMax = 64 * 1024;
+
 // What one connection may ask of the server. Time-outs are checked by a sweep, so they may be late
 // by a quarter of the shortest one, at most by a second.
 struct Limits {
   std::size_t header_bytes = 16 * 1024;          // request line and fields together; then 431
   std::size_t header_count = 100;                // then 431
   std::uint64_t body_bytes = 64ull << 20;        // unless the route says otherwise; then 413
+  std::uint64_t bodies_bytes = 1ull << 30;       // all bodies in memory; then 503 with Retry-After
   std::size_t connections = 1024;                // then 503 with Retry-After
   std::size_t stream_buffer_bytes = 256 * 1024;  // what a slow reader of a stream may leave unsent
 

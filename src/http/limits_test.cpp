@@ -173,5 +173,65 @@ TEST(Limits, TooManyConnectionsAreTurnedAwayPolitely) {
   EXPECT_EQ(server->stats().connections_refused, 1u);
 }
 
+// A router that lets nobody but "friend" send much.
+Router guarded_router() {
+  Router router;
+  const auto admit = [](const Request& request) -> std::optional<Response> {
+    if (request.headers.get("Authorization") == "friend") return std::nullopt;
+    return Response{.status = 401, .content_type = {}, .body = "who are you?", .headers = {}};
+  };
+  router.add("POST", "/put", [](const auto& exchange) { exchange->respond({.status = 204}); },
+             {.body_max = {}, .admit = admit});
+  return router;
+}
+
+TEST(Limits, ALargeBodyOfAStrangerIsNotRead) {
+  auto server = start_server(guarded_router());
+  for (const char* sized : {"Content-Length: 10000000", "Transfer-Encoding: chunked"}) {
+    RawClient client(server->tcp_port());
+    client.send(std::string("POST /put HTTP/1.1\r\nHost: x\r\n") + sized + "\r\n\r\n");
+    const std::string chunk = "4000\r\n" + std::string(0x4000, 'x') + "\r\n";
+    for (int i = 0; i < 5; ++i) client.send(chunk);
+    EXPECT_EQ(status_of(client.read_until("\r\n\r\n")), 401) << sized;
+  }
+  Client client = client_of(*server);
+  Call call{.method = "POST", .target = "/put", .body = std::string(1 << 20, 'x')};
+  EXPECT_EQ(client.send(call)->status, 401);
+  call.headers = {{"Authorization", "friend"}};
+  EXPECT_EQ(client.send(call)->status, 204);
+}
+
+TEST(Limits, AllBodiesTogetherAreBounded) {
+  auto server = start_server(guarded_router(), {.bodies_bytes = 1 << 20});
+  const auto wait_for_held = [&](std::uint64_t low, std::uint64_t high) {
+    const auto until = patience();
+    std::uint64_t held = 0;
+    do {
+      held = server->stats().bodies_bytes;
+      std::this_thread::sleep_for(1ms);
+    } while ((held < low || held > high) && std::chrono::steady_clock::now() < until);
+    return held;
+  };
+  RawClient first(server->tcp_port());
+  first.send(
+      "POST /put HTTP/1.1\r\nHost: x\r\nAuthorization: friend\r\nContent-Length: 2000000\r\n\r\n" +
+      std::string(900'000, 'x'));
+  EXPECT_EQ(wait_for_held(900'000, 900'000), 900'000u);
+  Client other = client_of(*server);
+  const Call call{.method = "POST",
+                  .target = "/put",
+                  .headers = {{"Authorization", "friend"}},
+                  .body = std::string(500'000, 'x')};
+  const auto refused = other.send(call);
+  ASSERT_TRUE(refused) << refused.error().message;
+  EXPECT_EQ(refused->status, 503);
+  EXPECT_EQ(refused->headers.get("Retry-After"), "1");
+  EXPECT_EQ(other.send({.method = "POST", .target = "/put", .body = "small"})->status, 204)
+      << "small ones always go";
+  first.reset();
+  EXPECT_EQ(wait_for_held(0, 0), 0u) << "what a client that is gone had sent is let go";
+  EXPECT_EQ(other.send(call)->status, 204);
+}
+
 }  // namespace
 }  // namespace atl::http::testing

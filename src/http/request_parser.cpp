@@ -70,9 +70,9 @@ RequestParser::Progress RequestParser::classify(error_code error) {
   return Progress::refused;
 }
 
-bool RequestParser::body_too_large() const {
+bool RequestParser::announces_more_than(std::uint64_t bytes) const {
   const auto length = content_length();
-  return length && *length > body_max_;
+  return length && *length > bytes;
 }
 
 void RequestParser::refuse(int status, std::string_view detail, error_code& error) {

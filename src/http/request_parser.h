@@ -36,7 +36,8 @@ class RequestParser : private boost::beast::http::basic_parser<true> {
   std::string_view detail() const { return detail_; }
 
   bool has_body() const { return expects_body_; }
-  bool body_too_large() const;
+  bool body_too_large() const { return announces_more_than(body_max_); }
+  bool announces_more_than(std::uint64_t bytes) const;
   bool keep_alive() const { return basic_parser::keep_alive(); }
   bool is_http_1_0() const { return version_ == 10; }
 

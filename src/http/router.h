@@ -15,6 +15,9 @@ namespace atl::http {
 
 struct RouteOptions {
   std::optional<std::uint64_t> body_max;  // bytes; the server's limit when absent
+
+  // Asked before a large body is read: an answer refuses it. It sees the request without its body.
+  std::function<std::optional<Response>(const Request&)> admit;
 };
 
 struct Route {

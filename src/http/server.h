@@ -56,6 +56,7 @@ struct ServerStats {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_refused = 0;  // with 503, over the limit
   std::uint64_t requests = 0;             // that reached a handler
+  std::uint64_t bodies_bytes = 0;         // of bodies being read or handled
 };
 
 class Server {

@@ -72,6 +72,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void begin_request();
   void take_head();
   bool route_request();
+  bool admitted();
+  bool hold_body();
+  void release_body();
   void accept_expectation();
   void dispatch();
 
@@ -107,6 +110,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool input_unread_ = false;   // a request was refused before all of it was read
   std::optional<RequestParser> parser_;
   const Route* route_ = nullptr;
+  bool admitted_ = false;
+  std::uint64_t body_held_ = 0;  // of the bytes that all bodies together may take
   Current current_;
 
   WriteBuffer out_;

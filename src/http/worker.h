@@ -59,6 +59,7 @@ struct Shared {
   Router router;
   std::atomic<std::uint64_t> connections{0};
   std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> bodies_bytes{0};  // of bodies being read or handled
 };
 
 class Worker {

@@ -70,6 +70,21 @@ class Http(unittest.TestCase):
         connection.close()
         self.assertLess(self.rss(), 200 << 20)
 
+    def test_large_bodies_of_strangers_are_not_read(self):
+        strangers = []
+        for _ in range(20):
+            s = socket.create_connection(("127.0.0.1", self.atoll.port), 30)
+            s.sendall(b"PUT /api/v1/jobs/1/files/a HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\n\r\n")
+            try:
+                s.sendall(b"x" * (1 << 20))
+            except OSError:
+                pass
+            strangers.append(s)
+        for s in strangers:
+            self.assertTrue(s.recv(100).startswith(b"HTTP/1.1 401 "))
+            s.close()
+        self.assertLess(self.rss(), 200 << 20)
+
     def test_a_million_line_script_runs_and_a_larger_one_is_refused_with_the_limit(self):
         script = "#!/bin/sh\n" + "#\n" * 1_000_000 + "echo through\n"
         job = self.atoll.api("POST", "/api/v1/jobs", {"namespace": "default", "script": script}).json["id"]

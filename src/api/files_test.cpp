@@ -79,6 +79,9 @@ TEST_F(Files, AreWrittenByThoseWhoMayAct) {
   EXPECT_EQ(fs::file_size(root / "job/new/deep/b.bin"), 2u);
   const std::string seen = as("ada", "GET", "/api/v1/events").body;
   EXPECT_TRUE(has(seen, R"("data":{"id":"1","path":"new/deep/b.bin","bytes":2})")) << seen;
+  const std::string endless(300, 'a');
+  EXPECT_EQ(as("ada", "PUT", "/api/v1/jobs/1/files/" + endless, "x").status, 400);
+  EXPECT_FALSE(has(as("ada", "GET", "/api/v1/events").body, endless)) << "nothing was attempted";
   EXPECT_EQ(as("watcher", "PUT", "/api/v1/jobs/1/files/c", "x").status, 403);
   EXPECT_EQ(as("rival", "PUT", "/api/v1/jobs/1/files/c", "x").status, 404);
 }

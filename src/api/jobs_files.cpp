@@ -131,6 +131,8 @@ void get_file(const CallPtr& call) {
 }
 
 void put_file(const CallPtr& call) {
+  if (auto ok = check_path(std::string(call->request().param("path"))); !ok)
+    return call->refuse(ok.error());
   auto bytes = std::make_shared<std::string>(call->exchange->take_body());
   with_directory(call, true, [call, bytes](const core::Job& job, const std::string& directory) {
     const std::string path(call->request().param("path"));

@@ -1,8 +1,10 @@
 #include "api/metrics.h"
 
+#include <prometheus/registry.h>
 #include <unistd.h>
 
 #include "api/testing.h"
+#include "api/work_counts.h"
 
 namespace atl::api {
 namespace {
@@ -62,6 +64,35 @@ TEST_F(MetricsPage, ATaskWaitsFromWhenItCouldRunToItsFirstStart) {
   EXPECT_EQ(number("atoll_task_wait_seconds_sum"), 5) << "being held is not waiting";
   EXPECT_EQ(value("atoll_task_wait_seconds_bucket{le=\"1\"}"), "0");
   EXPECT_EQ(value("atoll_task_wait_seconds_bucket{le=\"5\"}"), "2");
+}
+
+TEST_F(MetricsPage, AJobThatLivesAgainWaitsFromThenOn) {
+  submit("ada", R"({"command":["x"],"hold":true})");
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/cancel").status, 200);
+  clock.time = clock.time + minutes(10);
+  ASSERT_EQ(as("ada", "POST", "/api/v1/jobs/1/requeue").status, 200);
+  as("ada", "POST", "/api/v1/jobs/1/release");
+  start("1");
+  EXPECT_EQ(value("atoll_task_wait_seconds_count"), "1");
+  EXPECT_LT(number("atoll_task_wait_seconds_sum"), 60);
+}
+
+TEST(WorkCounts, OfWhatWasThereBeforeTheServerStartedNobodyKnowsSinceWhenItCouldRun) {
+  prometheus::Registry registry;
+  WorkCounts counts(registry);
+  core::State state;
+  core::Job job;
+  job.id = JobId{1};
+  job.submitted = Time{1000};
+  state.jobs.emplace(job.id, job);
+  const AttemptId attempt{job.id, 0, 1};
+  const Time now{seconds(900).us};
+  counts.on_commit(state, {{now, {}, core::TaskPlaced{attempt, {}, {}}},
+                           {now, {}, core::TaskStarted{attempt, now}}});
+  for (const auto& family : registry.Collect()) {
+    if (family.name == "atoll_task_wait_seconds")
+      EXPECT_EQ(family.metric.at(0).histogram.sample_count, 0u);
+  }
 }
 
 TEST_F(MetricsPage, SaysWhatEachSiteHasAndWhatIsHeld) {

@@ -138,6 +138,11 @@ Result<OpenFile> open_below(const std::string& root, const std::string& path) {
   return OpenFile{std::move(fd), info.st_size};
 }
 
+Result<void> check_path(const std::string& path) {
+  const auto parts = components(path);
+  return parts ? Result<void>{} : tl::unexpected(parts.error());
+}
+
 Result<void> write_below(const std::string& root, const std::string& path,
                          const std::string& bytes) {
   const auto parts = components(path);

@@ -45,6 +45,9 @@ struct OpenFile {
 };
 [[nodiscard]] Result<OpenFile> open_below(const std::string& root, const std::string& path);
 
+// Whether the path is one that could be opened or written at all.
+[[nodiscard]] Result<void> check_path(const std::string& path);
+
 // Replaces or makes the file with these bytes, by a rename, so that a reader sees the old or the
 // new; makes directories on the way. They belong to whoever owns `root`.
 [[nodiscard]] Result<void> write_below(const std::string& root, const std::string& path,

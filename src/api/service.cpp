@@ -60,7 +60,9 @@ void Service::mount(http::Router& router) {
                           i](const http::Request& request) -> std::optional<http::Response> {
                   const auto actor = identify(*context, endpoints()[i], request);
                   if (actor) return std::nullopt;
-                  return problem_response(actor.error(), request.id);
+                  auto refusal = problem_response(actor.error(), request.id);
+                  context->metrics.record(i, refusal.status, {});
+                  return refusal;
                 }});
   }
 }

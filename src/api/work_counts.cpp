@@ -56,10 +56,12 @@ WorkCounts::WorkCounts(prometheus::Registry& registry) {
 
 void WorkCounts::on_commit(const core::State& state, const core::Events& events) {
   for (const core::Event& event : events) {
+    if (!since_) since_ = event.at;
     match(
         event.body, [&](const core::JobSubmitted&) { jobs_submitted_->Increment(); },
         [&](const core::JobReleased& e) { ready_[e.id] = event.at; },
         [&](const core::DependenciesSettled& e) { ready_[e.id] = event.at; },
+        [&](const core::JobReopened& e) { ready_[e.job.id] = event.at; },
         [&](const core::TaskPlaced& e) { place(state, e); },
         [&](const core::TaskStarted& e) { begin(e.attempt, e.started, event.at); },
         [&](const core::TaskEnded& e) {
@@ -90,6 +92,8 @@ void WorkCounts::place(const core::State& state, const core::TaskPlaced& placed)
   const uint32_t recalls = tries == job->tries.end() ? 0 : tries->second.recalls;
   if (placed.attempt.attempt != recalls + 1) return;
   const auto ready = ready_.find(job->id);
+  // Of one that came before the server started, nobody knows since when it could run.
+  if (ready == ready_.end() && job->submitted < since_) return;
   placed_[placed.attempt] = ready == ready_.end() ? job->submitted : ready->second;
 }
 

@@ -36,8 +36,12 @@ class WorkCounts {
   std::array<prometheus::Counter*, core::kOutcomes> jobs_ended_{};
   std::array<prometheus::Counter*, core::kOutcomes> tasks_ended_{};
   prometheus::Counter* jobs_submitted_ = nullptr;
-  std::array<prometheus::Counter*, 5> retried_{};
+  std::array<prometheus::Counter*,
+             boost::mp11::mp_size<boost::describe::describe_enumerators<core::RetryReason>>::value>
+      retried_{};
   prometheus::Histogram* wait_seconds_ = nullptr;
+
+  Time since_;  // when counting began
 
   // Jobs that could not run when they were submitted: since when they can.
   std::unordered_map<JobId, Time, Hash> ready_;

@@ -220,7 +220,7 @@ ServerStats Server::stats() const {
   ServerStats stats;
   stats.connections_open = impl_->shared->connections.load(std::memory_order_relaxed);
   stats.connections_refused = impl_->shared->refused.load(std::memory_order_relaxed);
-  stats.bodies_bytes = impl_->shared->bodies_bytes.load(std::memory_order_relaxed);
+  stats.bodies_bytes = impl_->shared->bodies_bytes->load(std::memory_order_relaxed);
   for (const auto& worker : impl_->workers) stats.requests += worker->requests();
   return stats;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "http/body_hold.h"
 #include "http/exchange.h"
 #include "http/server_stream.h"
 
@@ -22,8 +23,8 @@ class ServerExchange : public Exchange {
     std::size_t stream_buffer_max = 0;
   };
 
-  ServerExchange(Request request, Origin origin)
-      : request_(std::move(request)), origin_(std::move(origin)) {}
+  ServerExchange(Request request, BodyHold body, Origin origin)
+      : request_(std::move(request)), body_(std::move(body)), origin_(std::move(origin)) {}
   ~ServerExchange() override;
 
   const Request& request() const override { return request_; }
@@ -35,6 +36,7 @@ class ServerExchange : public Exchange {
   ServerStream::Options stream_options(int status, const Headers& headers) const;
 
   Request request_;
+  const BodyHold body_;  // counted until nobody can hold it
   const Origin origin_;
   std::atomic<bool> answered_ = false;
 };

@@ -137,6 +137,7 @@ void Session::read_tls(std::span<char> space) {
 void Session::refuse_plain() {
   if (phase_ == Phase::closed) return;
   tls_.reset();
+  current_.id = worker_.next_request_id();
   refuse(400, "this port speaks TLS: write https:// in place of http://");
   run();
 }
@@ -247,7 +248,7 @@ void Session::begin_stream(std::uint64_t serial, int status, const Headers& head
 
 void Session::end_exchange() {
   parser_.reset();
-  release_body();
+  body_ = {};
   stream_.reset();
   ++current_.serial;
   input_starved_ = false;
@@ -343,7 +344,6 @@ void Session::close() {
   phase_ = Phase::closed;
   error_code ignored;
   socket_.close(ignored);
-  release_body();
   if (const auto stream = std::exchange(stream_, nullptr)) stream->lost();
   worker_.remove(keep_alive);
 }

@@ -74,7 +74,6 @@ class Session : public std::enable_shared_from_this<Session> {
   bool route_request();
   bool admitted();
   bool hold_body();
-  void release_body();
   void accept_expectation();
   void dispatch();
 
@@ -111,7 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<RequestParser> parser_;
   const Route* route_ = nullptr;
   bool admitted_ = false;
-  std::uint64_t body_held_ = 0;  // of the bytes that all bodies together may take
+  BodyHold body_;
   Current current_;
 
   WriteBuffer out_;

@@ -24,6 +24,8 @@ void Session::begin_request() {
   in_.consume_to(bytes);
   if (bytes.empty() || bytes == "\r") return;  // half an empty line, its other half to come
   parser_.emplace(worker_.limits());
+  body_ = BodyHold(worker_.shared().bodies_bytes);
+  admitted_ = false;
   phase_deadline_ = worker_.now() + worker_.limits().header_timeout;
   // Until the head is known, an answer can only be a refusal that ends the connection.
   current_ = {.serial = current_.serial, .id = worker_.next_request_id(), .keep_alive = false};
@@ -62,6 +64,7 @@ bool Session::route_request() {
 bool Session::admitted() {
   if (admitted_ || !route_->options.admit) return true;
   parser_->request().peer = peer_;
+  parser_->request().id = current_.id;
   auto refusal = route_->options.admit(parser_->request());
   if (!refusal) return admitted_ = true;
   current_.keep_alive = false;
@@ -75,20 +78,11 @@ bool Session::admitted() {
 bool Session::hold_body() {
   const std::uint64_t bytes = parser_->request().body.size();
   if (bytes > kFreeBodyMax && !admitted()) return false;
-  auto& all = worker_.shared().bodies_bytes;
-  all.fetch_add(bytes - body_held_, std::memory_order_relaxed);
-  body_held_ = bytes;
-  if (bytes <= kFreeBodyMax || all.load(std::memory_order_relaxed) <= worker_.limits().bodies_bytes)
-    return true;
+  const std::uint64_t all = body_.grow(bytes);
+  if (bytes <= kFreeBodyMax || all <= worker_.limits().bodies_bytes) return true;
   refuse(503, "the server is reading as many large bodies as it can; try again in a moment",
          {{"Retry-After", "1"}});
   return false;
-}
-
-void Session::release_body() {
-  worker_.shared().bodies_bytes.fetch_sub(body_held_, std::memory_order_relaxed);
-  body_held_ = 0;
-  admitted_ = false;
 }
 
 void Session::refuse_unrouted(const Router::Match& match) {
@@ -120,7 +114,7 @@ void Session::dispatch() {
   phase_ = Phase::handling;
   worker_.count_request();
   auto exchange = std::make_shared<ServerExchange>(
-      std::move(request),
+      std::move(request), std::move(body_),
       ServerExchange::Origin{.session = weak_from_this(),
                              .mailbox = worker_.shared_mailbox(),
                              .serial = current_.serial,

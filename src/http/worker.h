@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "http/body_hold.h"
 #include "http/server.h"
 #include "http/socket.h"
 #include "http/tls.h"
@@ -59,7 +60,7 @@ struct Shared {
   Router router;
   std::atomic<std::uint64_t> connections{0};
   std::atomic<std::uint64_t> refused{0};
-  std::atomic<std::uint64_t> bodies_bytes{0};  // of bodies being read or handled
+  BodyBytes bodies_bytes = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 class Worker {

@@ -304,6 +304,17 @@ TEST_F(FullLedger, ResultsAreToldAndNewWorkIsRefusedMeanwhile) {
   EXPECT_EQ(run(shell("exit 3")).exit_code, 3);
 }
 
+TEST_F(LocalFixture, NobodyIsBlamedForTheMemoryOfTheOneBefore) {
+  if (seen_->site().abilities[0] == "rlimits") GTEST_SKIP() << "no control groups here";
+  for (int i = 0; i < 8; ++i) {  // as often as it takes to fill every slot
+    StartOrder hog = order({.argv = {"sh", "-c", "head -c 200000000 /dev/zero | tail; exit 0"}});
+    hog.resources.memory_bytes = 32 << 20;
+    EXPECT_EQ(run(std::move(hog)).exit_code, 0);
+    const core::AttemptResult next = run(order({.argv = {"sh", "-c", "exit 3"}}));
+    EXPECT_EQ(next.cause, core::EndCause::exited) << next.message;
+  }
+}
+
 TEST_F(LocalFixture, AGroupThatWasRemovedIsMadeAgain) {
   if (seen_->site().abilities[0] == "rlimits") GTEST_SKIP() << "no control groups here";
   std::ifstream list(place_->home() + "/site/local/cgroups");

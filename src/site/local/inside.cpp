@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,23 @@ void become(char** command) {
   ::_exit(error == ENOENT ? 127 : 126);
 }
 
+// This program as a file in memory that nobody can change, for a command may reach it by /proc/1,
+// and that every account may execute, whatever the mode of the file on disk. Made once.
+int sealed_program() {
+  const int disk = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const int sealed = above(::memfd_create("atoll-inside", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  struct stat about{};
+  bool copied = disk >= 0 && sealed >= 0 && ::fstat(disk, &about) == 0;
+  for (off_t done = 0; copied && done < about.st_size;)
+    copied = ::sendfile(sealed, disk, &done, static_cast<size_t>(about.st_size - done)) > 0;
+  if (disk >= 0) ::close(disk);
+  if (copied && ::fchmod(sealed, 0555) == 0 &&
+      ::fcntl(sealed, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+    return sealed;
+  if (sealed >= 0) ::close(sealed);
+  return -1;
+}
+
 }  // namespace
 
 std::vector<std::string> inside_command() {
@@ -45,6 +64,7 @@ int run_inside(int argc, char** argv) {
   if (argc < 3) return kCannotRun;
   ::prctl(PR_SET_NAME, "atoll-inside");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_DUMPABLE, 0);  // so that the command cannot reach our descriptors by /proc/1
   for (const int fd : {kStatusFd, kProgramFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   const pid_t command = ::fork();
   if (command < 0) return kCannotRun;
@@ -61,12 +81,12 @@ int run_inside(int argc, char** argv) {
 
 InsideFiles::~InsideFiles() {
   if (status_ >= 0) ::close(status_);
-  if (program_ >= 0) ::close(program_);
 }
 
 bool InsideFiles::open() {
   status_ = above(::memfd_create("status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  program_ = above(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  static const int program = sealed_program();
+  program_ = program;
   // The command can reach the file through /proc; it must not make it any larger.
   return status_ >= 0 && program_ >= 0 &&
          ::pwrite(status_, &kUnknown, sizeof kUnknown, 0) == sizeof kUnknown &&

@@ -4,7 +4,7 @@
 //
 //   bwrap … --as-pid-1 -- /proc/self/fd/4 --inside COMMAND…
 //
-// It is this same program, reached by a descriptor because the sandbox need not show its file.
+// It is a sealed copy of this same program in memory, reached by a descriptor.
 #pragma once
 
 #include <optional>

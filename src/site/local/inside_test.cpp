@@ -47,8 +47,16 @@ TEST_F(Sandboxed, ASignalIsASignalAndAnExitCodeIsOne) {
 }
 
 TEST_F(Sandboxed, TheCommandGetsItsThreeDescriptorsAndASessionOfItsOwn) {
-  shell_inside("ls /proc/$$/fd | tr '\\n' ' '; cut -d' ' -f1,6 /proc/$$/stat");
-  EXPECT_EQ(output(last_), "0 1 2 2 2\n") << "descriptors, then its number and its session's";
+  shell_inside("ls /proc/self/fd; cut -d' ' -f1,6 /proc/$$/stat");
+  EXPECT_EQ(output(last_), "0\n1\n2\n3\n2 2\n")
+      << "descriptors with the directory's own, then the shell's number and its session's";
+}
+
+TEST_F(Sandboxed, TheCommandCannotReachTheFirstProcess) {
+  shell_inside(
+      "chmod 0700 /proc/1/exe && echo exe; touch /proc/1/fd/4 && echo program; "
+      "echo x > /proc/1/fd/3 && echo status; echo over");
+  EXPECT_EQ(output(last_), "over\n");
 }
 
 TEST_F(Sandboxed, WhatItLeavesBehindEndsWithIt) {

@@ -259,9 +259,11 @@ void Task::settle_cause() {
   } else {
     result_.exit_code = WEXITSTATUS(status_);
   }
+  // Asked in any case: the next task in the slot must not be told of it.
+  const bool out_of_memory = slot_.new_oom_kills() > 0;
   if (ending_) {
     result_.cause = *ending_;
-  } else if (status_ != 0 && slot_.new_oom_kills() > 0) {
+  } else if (status_ != 0 && out_of_memory) {
     result_.cause = core::EndCause::memory;
     result_.usage.memory_peak_bytes =
         std::max(result_.usage.memory_peak_bytes, launch_.memory_bytes);

@@ -371,6 +371,25 @@ TEST(Restore, OfWhatIsNoBackupIsRefusedBeforeAnythingIsMade) {
   EXPECT_FALSE(std::filesystem::exists(dir / "h"));
 }
 
+TEST(Restore, ThatFailsLeavesNoneOfItsDirectories) {
+  const http::testing::TempDir dir;
+  const std::string file = dir / "b.atoll";
+  std::ofstream(file) << "SQLite format 3" << std::string(53, '\0') << "ATOL";
+  std::filesystem::create_directory(dir / "kept");
+  Hooks hooks;
+  hooks.restore = [](const std::string&, const std::string& home) {
+    std::filesystem::create_directories(home);
+    return kExitFailure;
+  };
+  std::ostringstream out;
+  std::ostringstream err;
+  for (const char* home : {"a/b", "kept/a/b/c/", "kept"}) {
+    EXPECT_EQ(run_args({"--home", dir / home, "restore", file}, hooks, out, err), kExitFailure);
+    EXPECT_FALSE(std::filesystem::exists(dir / "a")) << home;
+    EXPECT_TRUE(std::filesystem::is_empty(dir / "kept")) << home;
+  }
+}
+
 TEST(Down, WithoutAServerIsADocumentToo) {
   const http::testing::TempDir dir;
   const Ran ran = run_offline({"--home", dir / "h", "down", "-o", "json"});

@@ -61,6 +61,16 @@ TEST(Completion, FixedChoicesAreOffered) {
   EXPECT_NE(run_offline({"completion", "zsh"}).out.find(":STATE:(waiting "), std::string::npos);
 }
 
+TEST(Completion, WhereAFileIsMeantBashIsLeftToOfferFiles) {
+  EXPECT_EQ(offered({"cp", ""}), "  ");
+  EXPECT_EQ(offered({"submit", ""}), "  ");
+  EXPECT_EQ(offered({"submit", "--cpus", "2", ""}), "  ");
+  EXPECT_EQ(offered({"restore", ""}), "  ");
+  EXPECT_NE(offered({"cp", "--"}).find(" --home "), std::string::npos);
+  EXPECT_NE(offered({"ps", ""}).find(" --watch "), std::string::npos);
+  EXPECT_NE(offered({"ns", ""}).find(" member "), std::string::npos);
+}
+
 TEST(Completion, JobsAreThoseOfTheServerThatIsMeant) {
   EXPECT_EQ(offered({"--home", "X", "logs", "server"}), " server=--home ");
 }

@@ -1,5 +1,4 @@
-// What the tab key offers. Bash is asked itself; the other two are looked at, since they are seldom
-// installed.
+// What the tab key offers. Bash is asked itself; the other two are asked in tests/e2e.
 #include "cli/completion.h"
 
 #include <gtest/gtest.h>

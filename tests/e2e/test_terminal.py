@@ -328,6 +328,37 @@ class OnATerminal(unittest.TestCase):
             os.kill(server, signal.SIGCONT)
 
 
+class Completion(unittest.TestCase):
+    """The shells that are not bash, asked themselves."""
+
+    LINES = (("su", "submit"), ("--home X su", "--home X submit"), ("-o json ns mem", "-o json ns member"),
+             ("ps --state ru", "ps --state running"), ("submit --isolation sa", "submit --isolation sandbox"),
+             ("cp some", "cp some-file"))
+
+    @classmethod
+    def setUpClass(cls):
+        cls.atoll = Atoll(up=False)
+        cls.addClassCleanup(cls.atoll.destroy)
+        (cls.atoll.home / "some-file").touch()
+
+    def test_zsh(self):
+        (self.atoll.home / "script").write_text(self.atoll.cli("completion", "zsh").stdout)
+        with Terminal(self.atoll, "-f", "-i", program="zsh", TERM="dumb", HOME=str(self.atoll.home)) as terminal:
+            terminal.press(b"autoload -U compinit; compinit -D -u; source ./script; atoll() { echo \"<$*>\"; }; echo rea''dy\n")
+            terminal.expect("ready")
+            for begun, whole in self.LINES:
+                terminal.press(f"atoll {begun}\t\n".encode())
+                terminal.expect(f"<{whole}>")
+
+    def test_fish(self):
+        (self.atoll.home / "script").write_text(self.atoll.cli("completion", "fish").stdout)
+        for begun, whole in self.LINES:
+            done = subprocess.run(["fish", "--no-config", "-c", f"source ./script; complete -C 'atoll {begun}'"], cwd=self.atoll.home,
+                                  env={**self.atoll.env, "HOME": str(self.atoll.home)}, capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()], [whole.split()[-1]], begun)
+
+
 class TakenPort(unittest.TestCase):
     def test_up_names_the_port_and_what_to_do_and_leaves_nothing_running(self):
         with Atoll(up=False) as atoll:

@@ -339,38 +339,6 @@ TEST(Copy, ADirectoryIsSentFileByFile) {
   EXPECT_EQ(server.run({"cp", dir / "data", "7:other"}).out, "7:other/a\n7:other/deep/b\n");
 }
 
-TEST(Restore, SaysWhatItDid) {
-  const http::testing::TempDir dir;
-  const std::string file = dir / "b.atoll";
-  std::ofstream(file) << "SQLite format 3" << std::string(53, '\0') << "ATOL";  // its header
-  Hooks hooks;
-  hooks.restore = [](const std::string&, const std::string&) { return 0; };
-  std::ostringstream out;
-  std::ostringstream err;
-  EXPECT_EQ(run_args({"--home", dir / "h", "restore", file}, hooks, out, err), kExitOk);
-  EXPECT_TRUE(has(out.str(), "restored " + file + " into " + (dir / "h")))
-      << out.str() << err.str();
-  out.str("");
-  EXPECT_EQ(run_args({"--home", dir / "h", "restore", file, "-o", "json"}, hooks, out, err),
-            kExitOk);
-  const auto document = Json::parse(out.str());
-  ASSERT_TRUE(document) << out.str();
-  EXPECT_EQ(document->text("file"), file);
-  EXPECT_EQ(document->text("home"), dir / "h");
-}
-
-TEST(Restore, OfWhatIsNoBackupIsRefusedBeforeAnythingIsMade) {
-  const http::testing::TempDir dir;
-  std::ofstream(dir / "text") << "no backup";
-  Hooks hooks;
-  hooks.restore = [](const std::string&, const std::string&) { return ADD_FAILURE(), 0; };
-  std::ostringstream out;
-  std::ostringstream err;
-  EXPECT_EQ(run_args({"--home", dir / "h", "restore", dir / "text"}, hooks, out, err), kExitUsage);
-  EXPECT_TRUE(has(err.str(), "text is not a backup of Atoll")) << err.str();
-  EXPECT_FALSE(std::filesystem::exists(dir / "h"));
-}
-
 TEST(Down, WithoutAServerIsADocumentToo) {
   const http::testing::TempDir dir;
   const Ran ran = run_offline({"--home", dir / "h", "down", "-o", "json"});

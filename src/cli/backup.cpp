@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "base/amount.h"
 #include "cli/contexts.h"
@@ -98,6 +99,16 @@ Result<void> check_backup(const std::string& file) {
               file + " is not a backup of Atoll: name a file that `atoll backup` wrote");
 }
 
+// Those of the path that are not there yet, the lowest first.
+std::vector<std::filesystem::path> missing_directories(const std::string& home) {
+  std::vector<std::filesystem::path> missing;
+  std::error_code error;
+  for (std::filesystem::path at = absolute_path(home);
+       at.has_relative_path() && !std::filesystem::exists(at, error); at = at.parent_path())
+    missing.push_back(at);
+  return missing;
+}
+
 Result<int> restore(Session& session, const std::string& file) {
   const auto target = session.target();
   if (!target) return tl::unexpected(target.error());
@@ -107,11 +118,12 @@ Result<int> restore(Session& session, const std::string& file) {
                                          target->home + ": stop it first with `atoll down`");
   }
   if (auto ok = check_backup(absolute_path(file)); !ok) return tl::unexpected(ok.error());
-  std::error_code error;
-  const bool was_there = std::filesystem::exists(target->home, error);
+  const auto made = missing_directories(target->home);
   const int code = session.hooks.restore(absolute_path(file), target->home);
   // What was made for nothing goes, when nothing is in it.
-  if (code != kExitOk && !was_there) std::filesystem::remove(target->home, error);
+  std::error_code error;
+  for (const auto& directory : made)
+    if (code != kExitOk) std::filesystem::remove(directory, error);
   if (code == kExitOk) {
     print_one(session, restore_document(absolute_path(file), target->home), "home", [&] {
       return printable("restored " + absolute_path(file) + " into " + target->home +

@@ -1,6 +1,7 @@
 // completion: scripts for shells, made from the tree of verbs itself.
 #include "cli/completion.h"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 
@@ -44,6 +45,14 @@ std::string long_options(const CLI::App* app) {
   return joined(out);
 }
 
+// Whether words other than options follow it, such as files.
+bool takes_words(const Verbs& verbs, const CLI::App* app) {
+  const auto options = app->get_options();
+  return verbs.tail_of(app) || std::any_of(options.begin(), options.end(), [](const auto* option) {
+           return !option->nonpositional();
+         });
+}
+
 // Those whose value is the word after them, so that it is not taken for a verb.
 std::string valued_options(const CLI::App* app) {
   std::vector<std::string> out;
@@ -82,16 +91,18 @@ std::string escaped(const std::string& text, std::string_view special) {
 
 // bash
 
-void bash_paths(std::ostream& out, const CLI::App& root) {
+void bash_paths(std::ostream& out, const Verbs& verbs) {
+  const CLI::App& root = verbs.root();
   const std::string options = long_options(&root);
   const std::string valued = valued_options(&root);
   out << "    '') words='" << joined(verb_names(&root)) << " " << options << "' valued='" << valued
-      << "' ;;\n";
+      << "' files='' ;;\n";
   each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
-    const std::string verbs = joined(verb_names(app));
+    const std::string below = joined(verb_names(app));
     out << "    '" << path << "') words='"
-        << (verbs.empty() ? long_options(app) + " " + options : verbs) << "' valued='"
-        << valued_options(app) << " " << valued << "' ;;\n";
+        << (below.empty() ? long_options(app) + " " + options : below) << "' valued='"
+        << valued_options(app) << " " << valued << "' files='"
+        << (takes_words(verbs, app) ? "1" : "") << "' ;;\n";
   });
 }
 
@@ -111,7 +122,8 @@ void bash_choices(std::ostream& out, const Verbs& verbs) {
 }
 
 constexpr const char* kBashWalk =
-    "  local current=${COMP_WORDS[COMP_CWORD]} path='' option='' value='' word words valued i\n"
+    "  local current=${COMP_WORDS[COMP_CWORD]} path='' option='' value='' word words valued files "
+    "i\n"
     "  local -a server=()\n"
     "  _atoll_at ''\n"
     "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -136,6 +148,7 @@ constexpr const char* kBashEnd =
     "    words=''\n"
     "    _atoll_choices \"$path $option\"\n"
     "  elif [[ $current != -* ]]; then\n"
+    "    [[ $files ]] && words=''\n"
     "    case $path in\n"
     "      cancel|hold|release|requeue|change|show|logs|wait|explain|exec|files)\n"
     "        words=\"last $(atoll \"${server[@]}\" ps -a -q --limit 50 2>/dev/null)\" ;;\n"
@@ -151,8 +164,8 @@ std::string bash(const Verbs& verbs) {
   out << "# eval \"$(atoll completion bash)\"\n"
          "_atoll_at() {\n"
          "  case $1 in\n";
-  bash_paths(out, verbs.root());
-  out << "    *) words='' valued='' ;;\n"
+  bash_paths(out, verbs);
+  out << "    *) words='' valued='' files='' ;;\n"
          "  esac\n"
          "}\n"
          "_atoll_choices() {\n"

@@ -1,5 +1,4 @@
-// What the tab key offers. Bash is asked itself; the other two are looked at, since they are seldom
-// installed.
+// What the tab key offers. Bash is asked itself; the other two are asked in tests/e2e.
 #include "cli/completion.h"
 
 #include <gtest/gtest.h>
@@ -59,6 +58,16 @@ TEST(Completion, FixedChoicesAreOffered) {
   EXPECT_NE(run_offline({"completion", "fish"}).out.find("-l isolation -x -a '"),
             std::string::npos);
   EXPECT_NE(run_offline({"completion", "zsh"}).out.find(":STATE:(waiting "), std::string::npos);
+}
+
+TEST(Completion, WhereAFileIsMeantBashIsLeftToOfferFiles) {
+  EXPECT_EQ(offered({"cp", ""}), "  ");
+  EXPECT_EQ(offered({"submit", ""}), "  ");
+  EXPECT_EQ(offered({"submit", "--cpus", "2", ""}), "  ");
+  EXPECT_EQ(offered({"restore", ""}), "  ");
+  EXPECT_NE(offered({"cp", "--"}).find(" --home "), std::string::npos);
+  EXPECT_NE(offered({"ps", ""}).find(" --watch "), std::string::npos);
+  EXPECT_NE(offered({"ns", ""}).find(" member "), std::string::npos);
 }
 
 TEST(Completion, JobsAreThoseOfTheServerThatIsMeant) {

@@ -11,18 +11,26 @@ using Clock = std::chrono::steady_clock;
 class Follow {
  public:
   Follow(Api& api, const std::string& path, std::string after,
-         const std::function<bool(const http::Event&)>& take, const Patience& patience)
-      : api_(api), path_(path), after_(std::move(after)), take_(take), patience_(patience) {}
+         const std::function<bool(const http::Event&)>& take, const Patience& patience,
+         const std::function<bool()>& stop)
+      : api_(api),
+        path_(path),
+        after_(std::move(after)),
+        take_(take),
+        patience_(patience),
+        stop_(stop) {}
 
   Result<void> run() {
     while (true) {
       const auto connected = connect_once();
-      if (done_) return {};
+      if (done_ || stopped()) return {};
       if (auto ok = rest(connected); !ok) return ok;
     }
   }
 
  private:
+  bool stopped() const { return stop_ && stop_(); }
+
   // Until the connection ends, for whatever reason.
   Result<http::Response> connect_once() {
     http::EventParser parser;  // half an event at the end of a connection is forgotten with it
@@ -33,6 +41,7 @@ class Follow {
     call.on_data = [&](std::string_view bytes) {
       heard_ = Clock::now();
       pause_ = patience_.first_pause;
+      if (stopped()) return false;
       return parser.feed(bytes, [this](const http::Event& event) { return accept(event); });
     };
     return api_.send(std::move(call));
@@ -65,6 +74,7 @@ class Follow {
   std::string after_;
   const std::function<bool(const http::Event&)>& take_;
   const Patience patience_;
+  const std::function<bool()>& stop_;
   std::chrono::milliseconds pause_ = patience_.first_pause;
   Clock::time_point heard_ = Clock::now();
   bool done_ = false;
@@ -74,8 +84,8 @@ class Follow {
 
 Result<void> follow_stream(Api& api, const std::string& path, std::string after,
                            const std::function<bool(const http::Event&)>& take,
-                           const Patience& patience) {
-  return Follow(api, path, std::move(after), take, patience).run();
+                           const Patience& patience, const std::function<bool()>& stop) {
+  return Follow(api, path, std::move(after), take, patience, stop).run();
 }
 
 }  // namespace atl::cli

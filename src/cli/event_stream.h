@@ -21,9 +21,11 @@ struct Patience {
 };
 
 // Until `take` returns false. `after` is the Last-Event-ID to begin with. A refusal other than
-// "unavailable" or "exhausted" ends it at once.
+// "unavailable" or "exhausted" ends it at once. `stop` is asked whenever the server is heard, by
+// its heartbeats too, and between connections; true ends it well.
 [[nodiscard]] Result<void> follow_stream(Api& api, const std::string& path, std::string after,
                                          const std::function<bool(const http::Event&)>& take,
-                                         const Patience& patience = {});
+                                         const Patience& patience = {},
+                                         const std::function<bool()>& stop = {});
 
 }  // namespace atl::cli

@@ -13,6 +13,7 @@ inline constexpr int kExitTryAgain =
     75;  // EX_TEMPFAIL: no server, read-only, quota or limit reached
 inline constexpr int kExitTimeout = 124;    // --timeout of ours, or the job ran out of its time
 inline constexpr int kExitLauncher = 125;   // the job never ran, or nobody knows how it ended
+inline constexpr int kExitSignal = 128;     // and the number of the signal that ended us
 inline constexpr int kExitInterrupt = 130;  // Ctrl-C
 inline constexpr int kExitCancelled = 143;  // the job was cancelled: as if by SIGTERM
 

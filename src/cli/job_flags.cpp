@@ -190,16 +190,18 @@ Result<void> take_stdin(const Surroundings& here, spec::JobSpec& job) {
   return {};
 }
 
-// "after_end:last,12" with that job in the place of `last`.
-std::string with_last(const std::string& text, const std::string& id) {
+// "after_end:last,12" with that job in the place of `last`; everything else stays, so that what is
+// malformed is refused as it was written.
+std::string with_last(std::string_view text, const std::string& id) {
   std::string out;
-  for (const std::string_view part : split(text, ',')) {
-    std::string ids;
-    for (const std::string_view word : split(part, ':'))
-      ids += (ids.empty() ? "" : ":") + (word == "last" ? id : std::string(word));
-    out += (out.empty() ? "" : ",") + ids;
+  while (true) {
+    const std::size_t end = std::min(text.find_first_of(",:"), text.size());
+    const std::string_view word = text.substr(0, end);
+    out += word == "last" ? id : word;
+    if (end == text.size()) return out;
+    out += text[end];
+    text.remove_prefix(end + 1);
   }
-  return out;
 }
 
 void make_paths_absolute(spec::JobSpec& job, const std::string& directory) {

@@ -232,5 +232,27 @@ TEST(JobFlags, MistakesSayWhatToWrite) {
   EXPECT_NE(json_of({"--cpus", "-1", "--", "true"}).find("usage: --cpus"), std::string::npos);
 }
 
+TEST(JobFlags, OnlyTheWordLastStandsForAJob) {
+  Parsed parsed = parse({"--after", "after_end:last,12", "--", "true"});
+  ASSERT_EQ(parsed.error, "");
+  ASSERT_EQ(parsed.flags.after_last.size(), 1u);
+  ASSERT_TRUE(use_last(parsed.flags, "7"));
+  const auto draft = draft_job(parsed.flags, here());
+  ASSERT_TRUE(draft);
+  EXPECT_NE(spec::to_json(draft->spec)
+                .find(R"([{"job":"7","kind":"after_end"},{"job":"12","kind":"after_success"}])"),
+            std::string::npos)
+      << spec::to_json(draft->spec);
+  for (const char* malformed : {",7", ":7", "7,", ",", "7,,8"}) {
+    const Parsed refused = parse({"--after", malformed, "--", "true"});
+    EXPECT_NE(refused.error, "") << malformed;
+    EXPECT_TRUE(refused.flags.after_last.empty()) << malformed;
+  }
+  for (const char* malformed : {",last", ":last", "last,", "last,,8"}) {
+    Parsed refused = parse({"--after", malformed, "--", "true"});
+    EXPECT_FALSE(refused.error.empty() && use_last(refused.flags, "7")) << malformed;
+  }
+}
+
 }  // namespace
 }  // namespace atl::cli

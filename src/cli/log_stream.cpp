@@ -40,7 +40,6 @@ std::string decode_base64(const std::string& text) {
 Result<Json> follow_log(Api& api, LogWish wish, const LogSink& sink, const Patience& patience) {
   Json end;
   const auto take = [&](const http::Event& event) {
-    if (sink.stop && sink.stop()) return false;
     if (event.event == "output") sink.bytes(event.data);
     if (event.event == "base64") sink.bytes(decode_base64(event.data));
     if (event.event != "cut" && event.event != "attempt" && event.event != "end") return true;
@@ -50,7 +49,7 @@ Result<Json> follow_log(Api& api, LogWish wish, const LogSink& sink, const Patie
     if (event.event == "end") end = note;
     return event.event != "end";
   };
-  auto followed = follow_stream(api, path_of(wish), wish.after, take, patience);
+  auto followed = follow_stream(api, path_of(wish), wish.after, take, patience, sink.stop);
   if (!followed) return tl::unexpected(followed.error());
   return end;
 }

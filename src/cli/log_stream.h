@@ -23,7 +23,7 @@ struct LogSink {
   std::function<void(std::string_view bytes)> bytes;            // as the job wrote them
   std::function<void(std::int64_t from, std::int64_t to)> cut;  // bytes that are no longer kept
   std::function<void(std::int64_t attempt)> attempt;            // output of another attempt follows
-  std::function<bool()> stop;  // asked at each event; true gives up
+  std::function<bool()> stop;  // asked whenever the server is heard; true gives up
 };
 
 // How the task ended: outcome, exit_code, signal, message. Null when the sink stopped it.

@@ -1,7 +1,6 @@
 #include "cli/log_view.h"
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -55,7 +54,8 @@ Result<LogWish> begin_with_tail(Api& api, Output& output, const LogView& view) {
   return wish;
 }
 
-Result<Json> follow_view(const Target& target, Console& console, const LogView& view) {
+Result<Json> follow_view(const Target& target, Console& console, const LogView& view,
+                         const std::function<bool()>& stop) {
   auto api = Api::open(target);
   if (!api) return tl::unexpected(api.error());
   Output output(console, view);
@@ -70,7 +70,7 @@ Result<Json> follow_view(const Target& target, Console& console, const LogView& 
     output.end();
     if (view.tell_attempts) tell(console, view, "attempt " + std::to_string(number));
   };
-  sink.stop = [&] { return console.silent(); };
+  sink.stop = [&] { return console.silent() || stop(); };
   return follow_log(*api, std::move(*wish), sink);
 }
 
@@ -101,27 +101,25 @@ Result<FirstTasks> first_tasks(Api& api, const Json& job) {
   return first;
 }
 
-// Calls `work` for each task on up to kTasksAtOnce threads; the first failure keeps the rest from
-// being begun.
-Result<void> each_task(const std::vector<std::string>& tasks,
-                       const std::function<Result<void>(const std::string&)>& work) {
+using TaskWork =
+    std::function<Result<void>(const std::string& task, const std::function<bool()>& stop)>;
+
+// Calls `work` for each task on up to kTasksAtOnce threads. The first failure goes to `failed` at
+// once, keeps the rest from being begun and stops those that are.
+bool each_task(const std::vector<std::string>& tasks, const TaskWork& work,
+               const std::function<void(const std::string& task, const Error&)>& failed) {
   std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::optional<Error> failure;
+  std::atomic<bool> stopped{false};
   const auto take = [&] {
-    for (std::size_t at = next++; at < tasks.size(); at = next++) {
-      auto done = work(tasks[at]);
-      if (done) continue;
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::move(done.error());
-      next = tasks.size();
+    for (std::size_t at = next++; at < tasks.size() && !stopped; at = next++) {
+      const auto done = work(tasks[at], [&] { return stopped.load(); });
+      if (!done && !stopped.exchange(true)) failed(tasks[at], done.error());
     }
   };
   std::vector<std::thread> threads;
   while (threads.size() < std::min(kTasksAtOnce, tasks.size())) threads.emplace_back(take);
   for (std::thread& thread : threads) thread.join();
-  if (failure) return tl::unexpected(std::move(*failure));
-  return {};
+  return !stopped;
 }
 
 }  // namespace
@@ -174,12 +172,17 @@ Result<void> print_log(Api& api, Console& console, const LogView& view) {
   }
 }
 
-Result<Json> follow_task(const Target& target, Console& console,
-                         const std::vector<LogView>& views) {
+Result<Json> follow_task(const Target& target, Console& console, const std::vector<LogView>& views,
+                         const std::function<bool()>& stop) {
+  std::atomic<bool> failed{false};
+  const auto stopped = [&] { return failed || (stop && stop()); };
   std::vector<Result<Json>> ends(views.size(), Result<Json>(Json()));
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < views.size(); ++i)
-    threads.emplace_back([&, i] { ends[i] = follow_view(target, console, views[i]); });
+    threads.emplace_back([&, i] {
+      ends[i] = follow_view(target, console, views[i], stopped);
+      if (!ends[i]) failed = true;
+    });
   for (std::thread& thread : threads) thread.join();
   for (const auto& end : ends) {
     if (!end) return end;
@@ -206,12 +209,19 @@ Result<Json> follow_array(Api& api, Console& console, const std::string& id,
   if (!job) return job;
   const auto tasks = first_tasks(api, *job);
   if (!tasks) return tl::unexpected(tasks.error());
-  auto followed = each_task(tasks->ids, [&](const std::string& task) -> Result<void> {
-    const auto end = follow_task(api.target(), console, views(task));
-    if (!end) return tl::unexpected(end.error());
-    return {};
+  const auto follow = [&](const std::string& task, const std::function<bool()>& stop) {
+    const auto end = follow_task(api.target(), console, views(task), stop);
+    return end ? Result<void>() : tl::unexpected(end.error());
+  };
+  std::optional<Error> failure;
+  const bool all = each_task(tasks->ids, follow, [&](const std::string& task, const Error& error) {
+    console.note("atoll: " + task + ": " + error.message);
+    failure = error;
   });
-  if (!followed) return tl::unexpected(followed.error());
+  if (!all) {
+    failure->message = "the output of " + id + " was not followed to its end";
+    return tl::unexpected(std::move(*failure));
+  }
   if (!tasks->how_to_see_others.empty()) console.note(tasks->how_to_see_others);
   const auto ended = wait_for_end(api, id, {}, [](const Json&) { return true; });
   if (!ended) return tl::unexpected(ended.error());

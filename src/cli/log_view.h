@@ -26,9 +26,10 @@ struct LogView {
 [[nodiscard]] Result<void> print_log(Api& api, Console& console, const LogView& view);
 
 // All streams of a task at once, each over a connection of its own, until the task has ended: how
-// it ended.
+// it ended. A stream that fails ends the others at the next sign of the server, as `stop` does.
 [[nodiscard]] Result<Json> follow_task(const Target& target, Console& console,
-                                       const std::vector<LogView>& views);
+                                       const std::vector<LogView>& views,
+                                       const std::function<bool()>& stop = {});
 
 // The streams of a task of an array that are to be seen.
 using TaskViews = std::function<std::vector<LogView>(const std::string& task)>;
@@ -45,6 +46,7 @@ std::string task_prefix(const std::string& task, bool color);
                                        const TaskViews& views);
 
 // The same tasks, some at a time in order of their index, until the whole array has ended: the job.
+// What one of them fails with is told at once, and the others are not followed further.
 [[nodiscard]] Result<Json> follow_array(Api& api, Console& console, const std::string& id,
                                         const TaskViews& views);
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "cli/test_server.h"
 
@@ -95,6 +97,41 @@ TEST_F(LongArray, PrintsNothingOfTasksThatHaveNotStarted) {
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(streams.size(), 200u);
   EXPECT_NE(ran.err.find("atoll logs '5[INDEX]'"), std::string::npos) << ran.err;
+}
+
+// Of three tasks the second may not be followed; the others go on for as long as they are listened
+// to, and end when that is too long for the test.
+TEST(FollowArray, AFailureIsToldAndStopsTheOthers) {
+  std::atomic<int> ends{0};
+  std::mutex mutex;
+  std::vector<std::jthread> writers;
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}",
+            R"({"id":"5","array":true,"state":"running","tasks":{"total":3}})");
+  server.on("GET", "/api/v1/jobs/{id}/tasks", R"({"waiting":"1-3","next":null,"tasks":[]})");
+  server.handle("GET", "/api/v1/jobs/{id}/logs", [&](std::shared_ptr<http::Exchange> asked) {
+    if (asked->request().target.find("%5B2%5D") != std::string::npos)
+      return asked->respond(http::problem(403, "not for you"));
+    auto stream = asked->stream(200, {{"Content-Type", "text/event-stream"}});
+    const std::lock_guard lock(mutex);
+    writers.emplace_back([stream, &ends] {
+      for (int beats = 0; beats < 1000 && stream->is_open(); ++beats) {
+        static_cast<void>(stream->write(http::kSseHeartbeat));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      if (stream->write(http::format_event({.id = "", .event = "end", .data = "{}"}))) ++ends;
+      stream->close();
+    });
+  });
+  server.start();
+  ::testing::internal::CaptureStderr();
+  const testing::Ran ran = server.run({"logs", "-f", "5"});
+  const std::string notes = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(ends, 0);
+  EXPECT_NE(ran.code, 0);
+  EXPECT_NE(notes.find("atoll: 5[2]: not for you"), std::string::npos) << notes;
+  EXPECT_NE(ran.err.find("the output of 5 was not followed to its end"), std::string::npos)
+      << ran.err;
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // ps: what runs, what waits and why, what has ended.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "base/text.h"
+#include "base/time.h"
 #include "cli/exit.h"
 #include "cli/interrupt.h"
 #include "cli/job_view.h"
@@ -18,9 +22,11 @@
 namespace atl::cli {
 namespace {
 
-constexpr std::size_t kPage = 1000;  // what the server gives at once
+constexpr std::size_t kPage = 1000;   // what the server gives at once
+constexpr std::size_t kListed = 100;  // unless --limit says otherwise
 constexpr auto kInterval = std::chrono::seconds(2);
 constexpr auto kChangesInterval = std::chrono::milliseconds(500);
+constexpr auto kOverlap = std::chrono::seconds(2);  // of looks at what has ended: rounding, delays
 
 struct PsFlags {
   bool all = false;
@@ -31,7 +37,7 @@ struct PsFlags {
   std::string name;
   std::string since;
   std::vector<std::string> labels;
-  std::size_t limit = 100;
+  std::optional<std::size_t> limit;  // none: 100, or all for programs that watch
   bool watch = false;
 };
 
@@ -112,6 +118,8 @@ Result<std::vector<std::string>> request_paths(const PsFlags& flags, std::size_t
   return paths;
 }
 
+std::int64_t id_of(const Json& job) { return parse_int(job.text("id")).value_or(0); }
+
 Result<std::vector<Json>> fetch(Session& session, const PsFlags& flags, std::size_t limit) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
@@ -123,7 +131,7 @@ Result<std::vector<Json>> fetch(Session& session, const PsFlags& flags, std::siz
   for (const std::string& path : *paths) {
     const auto jobs = (*api)->list(path, limit);
     if (!jobs) return tl::unexpected(jobs.error());
-    for (const Json& job : *jobs) found[parse_int(job.text("id")).value_or(0)] = job;
+    for (const Json& job : *jobs) found[id_of(job)] = job;
   }
   std::vector<Json> merged;
   for (auto& [id, job] : found) {
@@ -134,34 +142,35 @@ Result<std::vector<Json>> fetch(Session& session, const PsFlags& flags, std::siz
 }
 
 // Long lists are given out as they come.
-Result<int> stream_jobs(Session& session, const PsFlags& flags) {
+Result<int> stream_jobs(Session& session, const PsFlags& flags, std::size_t limit) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   const auto print = [&](const Json& job) {
     session.out << (session.names_only() ? job.text("id") : job.compact()) << "\n";
     return true;
   };
-  const auto paths = request_paths(flags, flags.limit);
+  const auto paths = request_paths(flags, limit);
   if (!paths) return tl::unexpected(paths.error());
   if (paths->size() > 1) {
-    const auto jobs = fetch(session, flags, flags.limit);
+    const auto jobs = fetch(session, flags, limit);
     if (!jobs) return tl::unexpected(jobs.error());
     for (const Json& job : *jobs) print(job);
     return kExitOk;
   }
-  auto done = (*api)->each(paths->front(), flags.limit, print);
+  auto done = (*api)->each(paths->front(), limit, print);
   if (!done) return tl::unexpected(done.error());
   return kExitOk;
 }
 
 Result<int> list_jobs(Session& session, const PsFlags& flags) {
+  const std::size_t limit = flags.limit.value_or(kListed);
   if (session.names_only() || session.globals.format == Format::jsonl)
-    return stream_jobs(session, flags);
+    return stream_jobs(session, flags, limit);
   // One more than is shown tells whether there are more.
-  auto jobs = fetch(session, flags, flags.limit == 0 ? 0 : flags.limit + 1);
+  auto jobs = fetch(session, flags, limit == 0 ? 0 : limit + 1);
   if (!jobs) return tl::unexpected(jobs.error());
-  const bool more = flags.limit > 0 && jobs->size() > flags.limit;
-  if (more) jobs->resize(flags.limit);
+  const bool more = limit > 0 && jobs->size() > limit;
+  if (more) jobs->resize(limit);
   if (jobs->empty() && session.for_people()) {
     const bool filtered =
         flags.all || !flags.state.empty() || !flags.outcome.empty() || !flags.since.empty();
@@ -171,85 +180,185 @@ Result<int> list_jobs(Session& session, const PsFlags& flags) {
   }
   print_list(session, job_list_view(), *jobs);
   if (more) {
-    session.say("only the newest " + std::to_string(flags.limit) +
-                " are shown; --limit 0 shows all");
+    session.say("only the newest " + std::to_string(limit) + " are shown; --limit 0 shows all");
   }
   return kExitOk;
 }
 
-using Documents = std::map<std::string, std::string>;  // by id
+bool has_ended(const Json& job) { return job.text("state") == "ended"; }
 
 // For programs: what is new since the last look, and whether anything more can come.
 class Changes {
  public:
-  // The jobs that are new or not as they were; those that are no longer listed are `left`.
-  std::vector<Json> take(const std::vector<Json>& jobs, Documents& left) {
-    Documents now;
-    std::vector<Json> changed;
-    live_ = false;
-    for (const Json& job : jobs) {
-      const std::string id = job.text("id");
-      live_ = live_ || job.text("state") != "ended";
-      if (const auto was = seen_.find(id); was == seen_.end() || was->second != job.compact())
-        changed.push_back(job);
-      now.emplace(id, job.compact());
-      seen_.erase(id);
-    }
-    left = std::exchange(seen_, std::move(now));
-    return changed;
+  // Those that were listed and had not ended, and are not in the list now.
+  std::vector<std::int64_t> missing(const std::vector<Json>& listed) const {
+    std::set<std::int64_t> ids;
+    for (const auto& [id, document] : live_) ids.insert(id);
+    for (const Json& job : listed) ids.erase(id_of(job));
+    return {ids.begin(), ids.end()};
   }
-  bool live() const { return live_; }
+
+  // The jobs of a list that are new or not as they were. `others` were read later: of those, the
+  // ones that were listed, and those after `begun` that ended before a list could have them.
+  std::vector<Json> take(const std::vector<Json>& listed, const std::vector<Json>& others,
+                         std::int64_t begun) {
+    const auto before = std::exchange(live_, {});
+    std::multimap<std::int64_t, Json> changed;  // in order of submission
+    for (const Json& job : listed) {
+      if (is_news(job, before)) changed.emplace(id_of(job), job);
+      if (!has_ended(job)) live_[id_of(job)] = job.compact();
+    }
+    for (const Json& job : others) {
+      const std::int64_t id = id_of(job);
+      const bool known = before.contains(id) || live_.contains(id);
+      if ((known || id > begun) && is_news(job, before)) changed.emplace(id, job);
+      live_.erase(id);
+    }
+    std::vector<Json> jobs;
+    for (auto& [id, job] : changed) jobs.push_back(std::move(job));
+    return jobs;
+  }
+  bool live() const { return !live_.empty(); }
 
  private:
-  Documents seen_;
-  bool live_ = false;
+  using Documents = std::map<std::int64_t, std::string>;
+
+  // An end is told once, until the job lives again.
+  bool is_news(const Json& job, const Documents& before) {
+    const std::int64_t id = id_of(job);
+    if (has_ended(job)) return ended_.insert(id).second;
+    ended_.erase(id);
+    const auto was = before.find(id);
+    return was == before.end() || was->second != job.compact();
+  }
+
+  Documents live_;
+  std::set<std::int64_t> ended_;
 };
 
 // How a job that is no longer listed is now; nothing when it is gone. The page behind the next id
 // begins with it, in the form that lists have.
-Result<std::optional<Json>> look_again(Api& api, const std::string& id) {
-  const auto next = std::to_string(parse_int(id).value_or(0) + 1);
-  auto page = api.list("/jobs" + query({{"cursor", next}, {"limit", "1"}}), 1);
+Result<std::optional<Json>> look_again(Api& api, std::int64_t id) {
+  auto page = api.list("/jobs" + query({{"cursor", std::to_string(id + 1)}, {"limit", "1"}}), 1);
   if (!page) return tl::unexpected(page.error());
-  if (page->empty() || page->front().text("id") != id) return std::optional<Json>();
+  if (page->empty() || id_of(page->front()) != id) return std::optional<Json>();
   return std::optional<Json>(page->front());
 }
 
-// What to print after a look, in order of submission; empty when nothing changed.
-Result<std::string> news(Session& session, const PsFlags& flags, Changes& changes) {
-  auto jobs = fetch(session, flags, flags.limit);
-  if (!jobs) return tl::unexpected(jobs.error());
-  Documents left;
-  Changes after = changes;
-  std::vector<Json> changed = after.take(*jobs, left);
-  if (session.globals.format != Format::jsonl || session.names_only()) {
-    changes = std::move(after);
-    if (changed.empty() && left.empty()) return std::string();
-    const std::string mark = session.globals.format == Format::yaml ? "---\n" : "";
-    return mark + format_list(job_list_view(), *jobs, session.globals, session.terminal);
-  }
-  for (const auto& [id, document] : left) {
-    auto job = look_again(**session.api(), id);
-    if (!job) return tl::unexpected(job.error());  // and everything is told at the next look
-    if (*job && (*job)->compact() != document) changed.push_back(std::move(**job));
-  }
-  changes = std::move(after);
-  std::reverse(changed.begin(), changed.end());
-  return format_list(job_list_view(), changed, session.globals, session.terminal);
+using Clock = std::chrono::steady_clock;
+
+std::string as_seconds(Clock::duration time) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + "s";
 }
+
+// Looks again and again at the jobs that the flags name.
+class Watch {
+ public:
+  Watch(Session& session, const PsFlags& flags) : session_(session), flags_(flags) {
+    lines_ = session.globals.format == Format::jsonl && !session.names_only();
+  }
+
+  // What to print after a look; empty when nothing changed. A look that fails changes nothing.
+  Result<std::string> look() {
+    const auto now = Clock::now();
+    if (auto ok = begin(now); !ok) return tl::unexpected(ok.error());
+    const auto jobs = fetch(session_, wanted(now), limit());
+    if (!jobs) return tl::unexpected(jobs.error());
+    if (limit() > 0 && jobs->size() >= limit()) tell_limit();
+    const auto others = lines_ ? look_aside(*jobs, now) : Result<std::vector<Json>>();
+    if (!others) return tl::unexpected(others.error());
+    const bool fewer = !changes_.missing(*jobs).empty();
+    const std::int64_t begun = any_state() ? begun_ : std::numeric_limits<std::int64_t>::max();
+    const auto changed = changes_.take(*jobs, *others, begun);
+    looked_ = now;
+    if (lines_) return format(changed);
+    if (changed.empty() && !fewer) return std::string();
+    return (session_.globals.format == Format::yaml ? "---\n" : "") + format(*jobs);
+  }
+  bool live() const { return changes_.live(); }
+
+ private:
+  std::size_t limit() const { return flags_.limit.value_or(0); }
+  bool any_state() const { return flags_.state.empty() && flags_.outcome.empty(); }
+  std::string format(const std::vector<Json>& jobs) const {
+    return format_list(job_list_view(), jobs, session_.globals, session_.terminal);
+  }
+
+  // Jobs after the newest one of now are submitted while we watch.
+  Result<void> begin(Clock::time_point now) {
+    if (started_) return {};
+    auto api = session_.api();
+    if (!api) return tl::unexpected(api.error());
+    const auto newest = (*api)->list("/jobs" + query({{"limit", "1"}}), 1);
+    if (!newest) return tl::unexpected(newest.error());
+    if (!newest->empty()) begun_ = id_of(newest->front());
+    started_ = now;
+    return {};
+  }
+
+  // --since stays the moment that it was at the start. What has ended does not change, so that
+  // lines need it at the first look only.
+  PsFlags wanted(Clock::time_point now) const {
+    PsFlags flags = flags_;
+    const auto since = parse_duration(flags.since);
+    if (!flags.since.empty() && since)
+      flags.since = as_seconds(std::chrono::microseconds(since->us) + (now - *started_));
+    if (lines_ && looked_ && any_state() && limit() == 0) flags.state = kLiveStates;
+    return flags;
+  }
+
+  // Jobs that ended since the last look, and how those are that left the list for another reason.
+  Result<std::vector<Json>> look_aside(const std::vector<Json>& listed, Clock::time_point now) {
+    std::vector<Json> others;
+    if (!looked_) return others;
+    PsFlags ended = flags_;
+    ended.state = "ended";
+    ended.outcome.clear();
+    ended.since = as_seconds(now - *looked_ + kOverlap);
+    auto recent = fetch(session_, ended, 0);
+    if (!recent) return recent;
+    std::set<std::int64_t> found;
+    for (Json& job : *recent) {
+      found.insert(id_of(job));
+      others.push_back(std::move(job));
+    }
+    for (const std::int64_t id : changes_.missing(listed)) {
+      if (found.contains(id)) continue;
+      auto job = look_again(**session_.api(), id);
+      if (!job) return tl::unexpected(job.error());
+      if (*job) others.push_back(std::move(**job));
+    }
+    return others;
+  }
+
+  void tell_limit() {
+    if (std::exchange(limit_told_, true)) return;
+    session_.say("only the newest " + std::to_string(limit()) +
+                 " are watched; --limit 0 watches all");
+  }
+
+  Session& session_;
+  const PsFlags& flags_;
+  bool lines_ = false;  // one per change, and no lists
+  bool limit_told_ = false;
+  Changes changes_;
+  std::int64_t begun_ = 0;
+  std::optional<Clock::time_point> started_;
+  std::optional<Clock::time_point> looked_;
+};
 
 // Until every job that is listed has ended.
 Result<int> follow_jobs(Session& session, const PsFlags& flags) {
   const Interrupts interrupts([](Interrupts&) { return kExitOk; });
-  Changes changes;
-  auto heard = std::chrono::steady_clock::now();
+  Watch watch(session, flags);
+  auto heard = Clock::now();
   while (true) {
-    const auto text = news(session, flags, changes);
-    const auto now = std::chrono::steady_clock::now();
+    const auto text = watch.look();
+    const auto now = Clock::now();
     if (text) {
       heard = now;
       session.out << *text << std::flush;
-      if (!changes.live()) return kExitOk;
+      if (!watch.live()) return kExitOk;
     } else if (text.error().code != ErrorCode::unavailable || now - heard > kServerAwayMax) {
       return tl::unexpected(text.error());
     }
@@ -302,7 +411,8 @@ void add_ps_verb(Verbs& verbs) {
   verb->add_option("--since", flags->since,
                    "Only those submitted or ended since, also those that have ended")
       ->type_name("DURATION");
-  verb->add_option("--limit", flags->limit, "At most that many, newest first; 0 is all (100)")
+  verb->add_option("--limit", flags->limit,
+                   "At most that many, newest first; 0 is all (100; all for programs that watch)")
       ->type_name("N");
   verb->add_flag("-w,--watch", flags->watch,
                  "Stay and show changes; with -o jsonl one line each, until all have ended");

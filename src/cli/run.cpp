@@ -1,7 +1,6 @@
 // run: what was submitted is followed to its end.
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -51,31 +50,32 @@ Result<int> tell_end(Console& console, const Json& job) {
 }
 
 // Looks at the job while nothing else is to be seen of it.
-void watch_job(Api& api, Console& console, const std::string& id, const std::atomic<bool>& done) {
+void watch_job(Api& api, Console& console, const std::string& id, Ending& done) {
   ArrayProgress progress;
   const auto look = [&](const Json& job) {
-    if (!done) console.status(status_of(job, progress));
-    return !done;
+    if (!done.told()) console.status(status_of(job, progress));
+    return !done.told();
   };
-  const Pace pace{.first = std::chrono::milliseconds(250), .last = std::chrono::milliseconds(500)};
+  const Pace pace{.first = std::chrono::milliseconds(250),
+                  .last = std::chrono::milliseconds(500),
+                  .ending = &done};
   static_cast<void>(wait_for_end(api, id, {}, look, pace));
 }
 
 Result<Json> follow_output(Session& session, Api& api, Console& console, const std::string& id,
                            bool array) {
-  std::atomic<bool> done{false};
+  Ending done;
   // Only a person wants to know why nothing happens.
   std::thread watcher([&] {
-    auto own = Api::open(api.target());
-    for (int i = 0; i < 20 && !done; ++i) std::this_thread::sleep_for(kShowAfter / 20);
-    if (own && !done) watch_job(*own, console, id, done);
+    if (done.within(kShowAfter)) return;
+    if (auto own = Api::open(api.target())) watch_job(*own, console, id, done);
   });
   auto followed =
       array
           ? follow_array(api, console, id,
                          [&](const std::string& task) { return both_streams(session, task, true); })
           : follow_task(api.target(), console, both_streams(session, id, false));
-  done = true;
+  done.tell();
   watcher.join();
   console.status("");
   if (!followed || array) return followed;

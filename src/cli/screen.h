@@ -12,7 +12,9 @@ namespace atl::cli {
 
 // Calls `make` every `interval` and shows what it returns; a failure is shown in its place and
 // tried again, since a server that restarts comes back. Ends with 0, by q on a terminal or by
-// Ctrl-C. Where standard output is no terminal, the pages follow each other.
+// Ctrl-C; another signal gives the terminal back too and is told as 128+n. Ctrl-Z gives it back for
+// the while, and from the background nothing is shown. Where standard output is no terminal, the
+// pages follow each other.
 [[nodiscard]] Result<int> watch(Session& session, std::chrono::milliseconds interval,
                                 const std::function<Result<std::string>()>& make);
 

@@ -11,6 +11,22 @@ namespace atl::cli {
 
 using Steady = std::chrono::steady_clock;
 
+void Ending::tell() {
+  const std::lock_guard lock(mutex_);
+  told_ = true;
+  changed_.notify_all();
+}
+
+bool Ending::told() const {
+  const std::lock_guard lock(mutex_);
+  return told_;
+}
+
+bool Ending::within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [this] { return told_; });
+}
+
 Result<std::optional<Json>> wait_for_end(Api& api, const std::string& id, const Deadline& deadline,
                                          const std::function<bool(const Json&)>& look,
                                          const Pace& pace) {
@@ -30,7 +46,10 @@ Result<std::optional<Json>> wait_for_end(Api& api, const std::string& id, const 
     auto nap = pause;
     if (deadline)
       nap = std::min(nap, std::chrono::ceil<std::chrono::milliseconds>(*deadline - now));
-    std::this_thread::sleep_for(nap);
+    if (!pace.ending)
+      std::this_thread::sleep_for(nap);
+    else if (pace.ending->within(nap))
+      return std::optional<Json>();
     pause = std::min(pace.last, pause * 3 / 2);
   }
 }

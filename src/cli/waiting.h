@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,9 +19,24 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 // How long a server may be away before a verb that waits gives up.
 inline constexpr std::chrono::minutes kServerAwayMax{5};
 
+// An end that one thread tells and others nap towards: it wakes them at once.
+class Ending {
+ public:
+  void tell();
+  bool told() const;
+  // Sleeps that long, or until the end: whether it has come.
+  bool within(std::chrono::milliseconds time);
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool told_ = false;
+};
+
 struct Pace {
   std::chrono::milliseconds first{20};
   std::chrono::milliseconds last{500};
+  Ending* ending = nullptr;  // ends the waiting as the deadline does, also in the middle of a nap
 };
 
 // The job once it has ended; nothing at the deadline. `look` sees it each time before, and may end

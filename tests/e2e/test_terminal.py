@@ -15,15 +15,15 @@ import unittest
 
 from atoll import PROGRAM, SOCKET, Atoll, wait_for
 
-CTRL_C = b"\x03"
+CTRL_C, CTRL_Z = b"\x03", b"\x1a"
 ESCAPE = "\x1b"
 ENTER_PAGE, LEAVE_PAGE = "\x1b[?1049h", "\x1b[?1049l"
 
 
 class Terminal:
-    """`atoll ARGS` as the foreground job of a terminal of 24 x 100."""
+    """`atoll ARGS` as the foreground job of a terminal of 24 x 100, or another `program`."""
 
-    def __init__(self, atoll, *args, **env):
+    def __init__(self, atoll, *args, program=PROGRAM, **env):
         self.args = args
         self.seen = ""
         ours, theirs = pty.openpty()
@@ -34,7 +34,7 @@ class Terminal:
         def take_terminal():
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        self.process = subprocess.Popen([str(PROGRAM), *map(str, args)], env=environment, cwd=atoll.home, stdin=theirs,
+        self.process = subprocess.Popen([str(program), *map(str, args)], env=environment, cwd=atoll.home, stdin=theirs,
                                         stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=take_terminal)
         os.close(theirs)
         self.fd = ours
@@ -47,6 +47,9 @@ class Terminal:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         os.close(self.fd)
+
+    def echoes(self):
+        return bool(termios.tcgetattr(self.fd)[3] & termios.ECHO)
 
     def press(self, keys):
         os.write(self.fd, keys)
@@ -156,6 +159,17 @@ class OnATerminal(unittest.TestCase):
                 self.assertEqual(terminal.end(), 130)
             self.assertNotEqual(self.atoll.job(job)["state"], "ended")
 
+    def test_a_short_run_is_not_explained(self):
+        # The job takes long enough for a line that is shown at once. A busy machine may take longer than the delay.
+        shown = []
+        for _ in range(5):
+            with Terminal(self.atoll, "run", "--array", "1", "--", "sleep", "0.3") as terminal:
+                self.assertEqual(terminal.end(), 0)
+                shown.append(terminal.seen)
+            if "" in shown:
+                return
+        self.fail(f"every run showed a status line: {shown}")
+
     def test_the_name_before_an_arrays_lines_is_faint_only_where_colours_are_wanted(self):
         for env, prefix in (({}, f"{ESCAPE}[2m{{}}[1] |{ESCAPE}[0m begun"), ({"NO_COLOR": "1"}, "{}[1] | begun")):
             with Terminal(self.atoll, "run", "--array", "1", "--", "echo", "begun", **env) as terminal:
@@ -203,6 +217,47 @@ class OnATerminal(unittest.TestCase):
             self.assertEqual(terminal.end(seconds=10), 0)
             self.assertTrue(terminal.seen.endswith(LEAVE_PAGE), terminal.seen[-80:])
             self.assertNotIn("xq", terminal.seen)
+
+    def test_signals_give_the_terminal_back_and_are_told(self):
+        for verb in (("top",), ("ps", "--watch")):
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                with Terminal(self.atoll, *verb) as terminal:
+                    terminal.expect(f"{ESCAPE}[J")
+                    wait_for(lambda t=terminal: not t.echoes(), "keys without echo")
+                    terminal.process.send_signal(number)
+                    terminal.expect(LEAVE_PAGE)
+                    self.assertTrue(terminal.echoes(), verb)
+                    self.assertEqual(terminal.end(), 128 + number)
+
+    def test_ctrl_z_gives_the_terminal_back_until_top_is_in_the_foreground_again(self):
+        script = f"set -m; {PROGRAM} top; echo stopped=$?; read line; fg; echo ended=$?"
+        with Terminal(self.atoll, "-c", script, program="/bin/bash") as terminal:
+            terminal.expect("NODE")
+            wait_for(lambda: not terminal.echoes(), "keys without echo")
+            terminal.press(CTRL_Z)
+            stopped = terminal.expect("stopped=148")
+            self.assertIn(LEAVE_PAGE, terminal.seen)
+            self.assertTrue(terminal.echoes())
+            terminal.press(b"on\n")
+            terminal.expect("NODE", terminal.expect(ENTER_PAGE, stopped))
+            terminal.press(b"q")
+            terminal.expect("ended=0")
+            self.assertTrue(terminal.echoes())
+
+    def test_top_in_the_background_neither_stops_nor_shows_anything(self):
+        script = f"set -m; {PROGRAM} top & echo begun; read line; jobs -s; echo in front; fg; echo ended=$?"
+        with Terminal(self.atoll, "-c", script, program="/bin/bash") as terminal:
+            terminal.expect("begun")
+            end = time.monotonic() + 1.5  # for what must not happen
+            while time.monotonic() < end:
+                terminal.read(0.1)
+            terminal.press(b"on\n")
+            front = terminal.expect("in front")
+            self.assertNotIn("Stopped", terminal.seen[:front])
+            self.assertNotIn(ENTER_PAGE, terminal.seen[:front])
+            terminal.expect("NODE", front)
+            terminal.press(b"q")
+            terminal.expect("ended=0")
 
     # submit
 
@@ -271,6 +326,37 @@ class OnATerminal(unittest.TestCase):
             yield lambda: os.kill(server, signal.SIGCONT)
         finally:
             os.kill(server, signal.SIGCONT)
+
+
+class Completion(unittest.TestCase):
+    """The shells that are not bash, asked themselves."""
+
+    LINES = (("su", "submit"), ("--home X su", "--home X submit"), ("-o json ns mem", "-o json ns member"),
+             ("ps --state ru", "ps --state running"), ("submit --isolation sa", "submit --isolation sandbox"),
+             ("cp some", "cp some-file"))
+
+    @classmethod
+    def setUpClass(cls):
+        cls.atoll = Atoll(up=False)
+        cls.addClassCleanup(cls.atoll.destroy)
+        (cls.atoll.home / "some-file").touch()
+
+    def test_zsh(self):
+        (self.atoll.home / "script").write_text(self.atoll.cli("completion", "zsh").stdout)
+        with Terminal(self.atoll, "-f", "-i", program="zsh", TERM="dumb", HOME=str(self.atoll.home)) as terminal:
+            terminal.press(b"autoload -U compinit; compinit -D -u; source ./script; atoll() { echo \"<$*>\"; }; echo rea''dy\n")
+            terminal.expect("ready")
+            for begun, whole in self.LINES:
+                terminal.press(f"atoll {begun}\t\n".encode())
+                terminal.expect(f"<{whole}>")
+
+    def test_fish(self):
+        (self.atoll.home / "script").write_text(self.atoll.cli("completion", "fish").stdout)
+        for begun, whole in self.LINES:
+            done = subprocess.run(["fish", "--no-config", "-c", f"source ./script; complete -C 'atoll {begun}'"], cwd=self.atoll.home,
+                                  env={**self.atoll.env, "HOME": str(self.atoll.home)}, capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()], [whole.split()[-1]], begun)
 
 
 class TakenPort(unittest.TestCase):

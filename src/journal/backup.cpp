@@ -149,6 +149,17 @@ Result<void> settle(Database& database, const std::string& home, const SnapshotH
       "BEGIN; DROP TABLE snapshot; UPDATE meta SET value = value + 1 WHERE key = 'epoch'; COMMIT");
 }
 
+// What is wrong with the copy is wrong with the file that was given.
+tl::unexpected<Error> unusable(const Error& error, const std::string& partial,
+                               const std::string& file) {
+  std::string why = error.message;
+  if (const size_t hint = why.find("; run `atoll doctor`"); hint != std::string::npos)
+    why.resize(hint);
+  if (const size_t at = why.find(partial); at != std::string::npos)
+    why.replace(at, partial.size(), "it");
+  return fail(ErrorCode::invalid, file + " cannot be restored: " + why);
+}
+
 Result<void> restore_copy(const std::string& file, const std::string& home,
                           const std::string& partial) {
   std::error_code error;
@@ -159,12 +170,10 @@ Result<void> restore_copy(const std::string& file, const std::string& home,
   }
   {
     auto database = Database::open(partial, {.cache_kib = 8192});
-    if (!database) return tl::unexpected(database.error());
+    if (!database) return unusable(database.error(), partial, file);
     std::string snapshot;
     const auto head = verify_backup(**database, snapshot);
-    if (!head) {
-      return fail(ErrorCode::invalid, file + " cannot be restored: " + head.error().message);
-    }
+    if (!head) return unusable(head.error(), partial, file);
     if (auto settled = settle(**database, home, *head, snapshot); !settled) return settled;
   }
   return put_in_place(partial, database_path(home));

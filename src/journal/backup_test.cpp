@@ -34,6 +34,8 @@ class Backup : public testing::Test {
     const auto restored = restore(file, dir / "copy");
     ASSERT_FALSE(restored);
     EXPECT_NE(restored.error().message.find(why), std::string::npos) << restored.error().message;
+    EXPECT_EQ(restored.error().message.find("restoring.db"), std::string::npos)
+        << restored.error().message;
     EXPECT_TRUE(fs::is_empty(dir / "copy")) << "nothing is left of a refused restore";
   }
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from atoll import Atoll
+from atoll import Atoll, wait_for
 from test_openapi import VENV, make_venv
 
 # Runs in the environment that has the parser: the page on standard input, samples as JSON on standard output.
@@ -64,9 +64,13 @@ class Metrics(unittest.TestCase):
 
     def test_the_process_is_the_server(self):
         pid = self.atoll.server_pids()[0]
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            resident = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
-        self.assertLess(abs(self.value("process_resident_memory_bytes") - resident), resident / 2)
+
+        def seen_from_outside():
+            with open(f"/proc/{pid}/status", encoding="ascii") as status:
+                resident = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+            return abs(self.value("process_resident_memory_bytes") - resident) < resident / 2
+
+        wait_for(seen_from_outside, "the metric to be the server's memory")
         for name in ("process_cpu_seconds_total", "process_open_fds", "process_max_fds", "process_start_time_seconds"):
             self.assertGreater(self.value(name), 0, name)
 

@@ -52,9 +52,12 @@ std::vector<std::string> files_in(const std::string& directory) {
 }
 
 void scan_index(const std::string& stem, const LogAddress& address, std::vector<Piece>& pieces) {
-  std::vector<LogRecord> records(kScanRecords);
   const int fd = ::open((stem + ".index").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
+  struct stat about{};
+  const bool known = ::fstat(fd, &about) == 0;
+  const auto there = static_cast<size_t>(known ? about.st_size : 0) / sizeof(LogRecord) + 1;
+  std::vector<LogRecord> records(std::min(there, size_t{kScanRecords}));
   const size_t bytes = records.size() * sizeof(LogRecord);
   for (off_t at = 0;; at += static_cast<off_t>(bytes)) {
     const ssize_t n = ::pread(fd, records.data(), bytes, at);

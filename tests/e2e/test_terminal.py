@@ -32,6 +32,8 @@ class Terminal:
         environment.update({"TERM": "xterm-256color", **env})
 
         def take_terminal():
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)  # whatever the tests themselves were started with, such as nohup
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         self.process = subprocess.Popen([str(program), *map(str, args)], env=environment, cwd=atoll.home, stdin=theirs,

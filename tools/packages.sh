@@ -9,7 +9,7 @@ build | storage, YAML, errors, command line, logs, metrics | libsqlite3-dev liby
 build | the sandbox that jobs run in | bubblewrap
 test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-rt-19-dev llvm-19
 test | formatting and static checks | clang-format-19 clang-tidy-19
-test | end-to-end tests | python3 python3-venv ca-certificates curl jq tmux sqlite3 iproute2
+test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl tmux sqlite3 iproute2
 test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static

@@ -97,7 +97,7 @@ std::vector<Endpoint> job_endpoints() {
        .path = "/api/v1/jobs/{id}",
        .summary =
            "Change a waiting job; of an array that has started, what only concerns its waiting "
-           "tasks: name, priority, parallel_max, labels.",
+           "tasks: name, priority, parallel_max, grace, retries, labels.",
        .tag = "jobs",
        .needs = Needs::member,
        .params = {kId,

@@ -37,16 +37,22 @@ def address_outside():
             return ""
 
 
-class Tls(unittest.TestCase):
+class WithCertificates(unittest.TestCase):
+    """The server's own certificate and another one, both good for this machine's addresses."""
+
     @classmethod
     def setUpClass(cls):
-        if not shutil.which("openssl"):
-            raise unittest.SkipTest("needs openssl to make certificates")
         cls.folder = Path(tempfile.mkdtemp(prefix="atoll-tls-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, True)
         cls.host = address_outside() or "127.0.0.1"
         cls.key, cls.certificate = make_certificate(cls.folder, "server", cls.host)
         cls.other_key, cls.other = make_certificate(cls.folder, "other", cls.host)
+
+
+class Tls(WithCertificates):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         cls.atoll = Atoll(up=False)
         cls.addClassCleanup(cls.atoll.destroy)
         cls.configure(cls.atoll, f"0.0.0.0:{cls.atoll.port}", cls.certificate, cls.key)
@@ -134,17 +140,8 @@ class Tls(unittest.TestCase):
                 context.wrap_socket(plain, server_hostname="localhost")
 
 
-class WrongSetUp(unittest.TestCase):
+class WrongSetUp(WithCertificates):
     """`up` says what is wrong, leaves nothing running, and works once it is put right."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("openssl"):
-            raise unittest.SkipTest("needs openssl to make certificates")
-        cls.folder = Path(tempfile.mkdtemp(prefix="atoll-tls-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
-        cls.key, cls.certificate = make_certificate(cls.folder, "server", "127.0.0.1")
-        cls.other_key, cls.other = make_certificate(cls.folder, "other", "127.0.0.1")
 
     def refused(self, listen, certificate=None, key=None):
         with Atoll(up=False) as atoll:

@@ -26,6 +26,8 @@ using UserId = Id<struct UserTag, uint32_t>;
 using TermsId = Id<struct TermsTag, uint32_t>;
 using SiteId = Id<struct SiteTag, uint32_t>;
 using TokenId = Id<struct TokenTag, uint32_t>;
+using CohortId = Id<struct CohortTag, uint32_t>;
+using ShapeId = Id<struct ShapeTag, uint32_t>;
 using NoticeId = Id<struct NoticeTag, uint64_t>;
 
 // A job, one task of an array, or one attempt of it: "12", "12[7]", "12[7].2"; attempts count

@@ -14,7 +14,7 @@ class Application {
   void operator()(const UserChanged& e);
   void operator()(const NamespaceCreated& e);
   void operator()(const NamespaceDeleted& e);
-  void operator()(const QuotaSet& e) { state_.namespaces.at(e.id).quota = e.quota; }
+  void operator()(const QuotaSet& e);
   void operator()(const MemberSet& e) { state_.namespaces.at(e.id).members[e.user] = e.role; }
   void operator()(const MemberRemoved& e) { state_.namespaces.at(e.id).members.erase(e.user); }
   void operator()(const TokenCreated& e);
@@ -43,6 +43,10 @@ class Application {
   void operator()(const ExecAsked&) {}
   void operator()(const UploadAsked&) {}
   void operator()(const BackupAsked&) {}
+  void operator()(const CohortSet& e);
+  void operator()(const CohortDeleted& e);
+  void operator()(const StakeSet& e);
+  void operator()(const PolicySet& e);
 
   Effects take_effects() { return std::move(effects_); }
 

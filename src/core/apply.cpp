@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "core/application.h"
+#include "core/cohorts.h"
 #include "core/index.h"
 
 namespace atl::core {
@@ -51,6 +52,7 @@ void Application::operator()(const NamespaceDeleted& e) {
         "namespace to delete is absent or in use");
   state_.namespace_names.erase(it->second.name);
   state_.namespaces.erase(it);
+  count_cohorts(state_);
 }
 
 void Application::operator()(const TokenCreated& e) {
@@ -83,6 +85,7 @@ void Application::operator()(const SiteRemoved& e) {
     CHECK(node.tasks == 0, "site to remove still runs work");
   state_.site_names.erase(it->second.name);
   state_.sites.erase(it);
+  count_capacity(state_);
 }
 
 void Application::operator()(const SiteReported& e) {
@@ -97,6 +100,7 @@ void Application::operator()(const SiteReported& e) {
   }
   std::erase_if(site.nodes,
                 [](const auto& entry) { return entry.second.gone && entry.second.tasks == 0; });
+  count_capacity(state_);
 }
 
 Job& Application::insert_job(const JobSubmitted& e, Time submitted) {

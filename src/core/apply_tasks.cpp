@@ -92,6 +92,7 @@ void Application::operator()(const TaskPlaced& e) {
   CHECK(target.waiting.contains(e.attempt.index),
         "placed index of " + to_string(e.attempt) + " is not waiting");
   target.waiting.remove(e.attempt.index);
+  advance_accounts(state_, target);
   Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
   if (e.behind) placed.line = InLine{*e.behind};
   index_task(state_, target, e.attempt.index, placed);
@@ -170,6 +171,7 @@ void Application::hand_over(AttemptId leader) {
   const TaskId next = follower->second;
   Job& target = job(next.job);
   Task& promoted = target.tasks.find(next.index)->second;
+  advance_accounts(state_, target);
   unindex_task(state_, target, next.index, promoted);
   promoted.line.reset();
   index_task(state_, target, next.index, promoted);
@@ -178,6 +180,7 @@ void Application::hand_over(AttemptId leader) {
 void Application::end_placement(Job& job, AttemptId attempt, Task& task,
                                 const AttemptResult& result) {
   hand_over(attempt);
+  advance_accounts(state_, job);
   unindex_task(state_, job, attempt.index, task);
   task.line.reset();
   const Placement& placement = *placement_of(task.state);

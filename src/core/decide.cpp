@@ -68,7 +68,7 @@ Events decide_tick(const State& state, Time now) {
   recall_overdue(state, draft);
   // What was just settled must be applied before placing looks at it; the runtime ticks again.
   if (!draft.empty()) return draft.take();
-  for (TaskPlaced& placed : scheduling::round(state, kPlacementsPerRoundMax))
+  for (TaskPlaced& placed : scheduling::round(state, now, kPlacementsPerRoundMax))
     draft.add(std::move(placed));
   return draft.take();
 }

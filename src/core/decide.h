@@ -63,6 +63,20 @@ class Draft {
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const RecordDeed& command, Draft& draft);
 
+// decide_sharing.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetCohort& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DeleteCohort& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetStake& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetPolicy& command, Draft& draft);
+// Adds a change of a quota or a stake, unless members would then be promised more than their cohort
+// has.
+[[nodiscard]] Result<void> draft_within_cohorts(const State& state, EventBody change, Draft& draft);
+[[nodiscard]] Result<void> check_quota(const Quota& quota);
+
 // decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
 void decide_report(const State& state, const Report& report, Draft& draft);
 

@@ -21,18 +21,6 @@ Result<const Namespace*> administered(const State& state, const Actor& actor,
   return ns;
 }
 
-Result<void> check_quota(const Quota& quota) {
-  const bool negative =
-      (quota.cpu_milli && *quota.cpu_milli < 0) || (quota.memory_bytes && *quota.memory_bytes < 0);
-  if (negative) return fail(ErrorCode::invalid, "a quota cannot be negative", "quota");
-  for (const auto& [key, count] : quota.devices) {
-    for (const std::string_view part : split(key, ':')) {
-      if (auto ok = check_identifier(part, "quota.devices"); !ok) return ok;
-    }
-  }
-  return {};
-}
-
 size_t admins_of(const Namespace& ns) {
   return static_cast<size_t>(std::count_if(ns.members.begin(), ns.members.end(),
                                            [](const auto& m) { return m.second == Role::admin; }));
@@ -130,8 +118,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetQuo
   if (!ns)
     return fail(ErrorCode::not_found, "there is no namespace " + quote(command.ns), "namespace");
   if (auto ok = check_quota(command.quota); !ok) return ok;
-  draft.add(QuotaSet{ns->id, command.quota});
-  return {};
+  return draft_within_cohorts(state, QuotaSet{ns->id, command.quota}, draft);
 }
 
 Result<void> decide_command(const State& state, const Actor& actor, const SetMember& command,

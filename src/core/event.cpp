@@ -16,7 +16,8 @@ const char* event_name(const EventBody& body) {
       "task_started",   "task_stopping",        "task_unreachable",  "task_ended",
       "task_retried",   "backoff_ended",        "job_ended",         "job_reopened",
       "notice_settled", "task_recalled",        "exec_asked",        "upload_asked",
-      "backup_asked"};
+      "backup_asked",   "cohort_set",           "cohort_deleted",    "stake_set",
+      "policy_set"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

@@ -228,6 +228,27 @@ struct BackupAsked {
   std::string file;
   bool operator==(const BackupAsked&) const = default;
 };
+// Made or changed.
+struct CohortSet {
+  CohortId id;
+  std::string name;
+  Quota quota;
+  Stake stake;
+  bool operator==(const CohortSet&) const = default;
+};
+struct CohortDeleted {
+  CohortId id;
+  bool operator==(const CohortDeleted&) const = default;
+};
+struct StakeSet {
+  NamespaceId id;
+  Stake stake;
+  bool operator==(const StakeSet&) const = default;
+};
+struct PolicySet {
+  Policy policy;
+  bool operator==(const PolicySet&) const = default;
+};
 
 using EventBody =
     std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
@@ -235,7 +256,7 @@ using EventBody =
                  SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
                  TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
-                 ExecAsked, UploadAsked, BackupAsked>;
+                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet, PolicySet>;
 
 struct Event {
   Time at;
@@ -282,6 +303,10 @@ ATOLL_DESCRIBE(NoticeSettled, id, delivered, message, job)
 ATOLL_DESCRIBE(ExecAsked, attempt, command)
 ATOLL_DESCRIBE(UploadAsked, id, path, bytes)
 ATOLL_DESCRIBE(BackupAsked, file)
+ATOLL_DESCRIBE(CohortSet, id, name, quota, stake)
+ATOLL_DESCRIBE(CohortDeleted, id)
+ATOLL_DESCRIBE(StakeSet, id, stake)
+ATOLL_DESCRIBE(PolicySet, policy)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

@@ -2,23 +2,35 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "core/cohorts.h"
 #include "core/limits.h"
 
 namespace atl::core {
 namespace {
 
-GroupKey group_of(const State& state, const Job& job) {
-  return {-static_cast<int64_t>(state.terms_of(job).priority), job.terms};
+void leave_backlog(State& state, const Job& job) {
+  const TermsEntry& entry = state.terms.at(job.terms);
+  const auto tier = state.backlog.find(entry.terms.tier);
+  if (tier == state.backlog.end()) return;
+  const auto ns = tier->second.find(job.ns);
+  if (ns == tier->second.end()) return;
+  const auto user = ns->second.find(job.user);
+  if (user == ns->second.end()) return;
+  const auto queue = user->second.find(entry.shape);
+  if (queue == user->second.end()) return;
+  queue->second.erase(place_of(state, job));
+  if (!queue->second.empty()) return;
+  user->second.erase(queue);
+  if (user->second.empty()) ns->second.erase(user);
+  if (ns->second.empty()) tier->second.erase(ns);
+  if (tier->second.empty()) state.backlog.erase(tier);
 }
 
-void leave_backlog(State& state, const Job& job) {
-  const auto ns = state.backlog.find(job.ns);
-  if (ns == state.backlog.end()) return;
-  const auto group = ns->second.find(group_of(state, job));
-  if (group == ns->second.end()) return;
-  group->second.erase(job.id);
-  if (group->second.empty()) ns->second.erase(group);
-  if (ns->second.empty()) state.backlog.erase(ns);
+void forget_shape(State& state, ShapeId id) {
+  const auto it = state.shapes.find(id);
+  if (--it->second.terms > 0) return;
+  state.shape_ids.erase(it->second.shape);
+  state.shapes.erase(it);
 }
 
 void add_count(std::map<std::string, uint32_t>& counts, const std::string& key, int sign) {
@@ -26,6 +38,14 @@ void add_count(std::map<std::string, uint32_t>& counts, const std::string& key, 
   CHECK(sign > 0 || it->second > 0, "device " + key + " released more often than taken");
   it->second += static_cast<uint32_t>(sign);
   if (it->second == 0) counts.erase(it);
+}
+
+template <class Fn>
+void for_each_account(State& state, const Job& job, Fn fn) {
+  Namespace& ns = state.namespaces.at(job.ns);
+  fn(ns.user_accounts[job.user]);
+  fn(ns.account);
+  for_each_cohort(state, ns.stake.cohort, [&](Cohort& cohort) { fn(cohort.account); });
 }
 
 void hold(State& state, const Job& job, const Placement& placement, int sign) {
@@ -41,7 +61,12 @@ void hold(State& state, const Job& job, const Placement& placement, int sign) {
     CHECK(changed, "device " + device.unit + " of " + site.name + "/" + placement.node +
                        " held twice or not at all");
   }
-  add_in_use(state.namespaces.at(job.ns).in_use, terms, placement, sign);
+  Namespace& ns = state.namespaces.at(job.ns);
+  add_in_use(ns.in_use, terms, placement, sign);
+  const Amounts amounts = amounts_of(terms);
+  for_each_account(state, job, [&](Account& account) { add(account[terms.tier].now, amounts, sign); });
+  for_each_cohort(state, ns.stake.cohort,
+                  [&](Cohort& cohort) { add_in_use(cohort.in_use, terms, placement, sign); });
 }
 
 template <class T>
@@ -89,6 +114,11 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
 
 }  // namespace
 
+Waiting place_of(const State& state, const Job& job) {
+  const int64_t step = state.policy.ageing.us;
+  return {true, job.submitted - Duration{state.terms_of(job).priority * step}, job.id};
+}
+
 void index_user(State& state, const User& user) {
   state.user_names[user.name] = user.id;
   if (user.uid) state.user_uids[*user.uid] = user.id;
@@ -120,6 +150,7 @@ void unindex_job(State& state, const Job& job) {
   --state.namespaces.at(job.ns).jobs;
   const auto entry = state.terms.find(job.terms);
   if (--entry->second.jobs > 0) return;
+  forget_shape(state, entry->second.shape);
   state.terms_ids.erase(entry->second.terms);
   state.terms.erase(entry);
 }
@@ -147,16 +178,30 @@ void unindex_tasks(State& state, Job& job) {
 
 void index_ready(State& state, const Job& job) {
   if (job.ready())
-    state.backlog[job.ns][group_of(state, job)].insert(job.id);
+    state.backlog[state.terms_of(job).tier][job.ns][job.user][state.terms.at(job.terms).shape].insert(
+        place_of(state, job));
   else
     leave_backlog(state, job);
+}
+
+void index_terms(State& state, TermsEntry& entry) {
+  const Shape shape{entry.terms.resources, entry.terms.site};
+  if (!entry.shape) {
+    const auto [known, added] = state.shape_ids.try_emplace(shape, ShapeId{});
+    if (added) known->second = ShapeId{++state.counters.shape};
+    entry.shape = known->second;
+  }
+  state.shape_ids.emplace(shape, entry.shape);
+  ShapeEntry& counted = state.shapes[entry.shape];
+  counted.shape = shape;
+  ++counted.terms;
 }
 
 TermsId intern_terms(State& state, const Terms& terms) {
   const auto [it, added] = state.terms_ids.try_emplace(terms, TermsId{});
   if (added) {
     it->second = TermsId{++state.counters.terms};
-    state.terms.emplace(it->second, TermsEntry{terms, 0});
+    index_terms(state, state.terms.emplace(it->second, TermsEntry{terms}).first->second);
   }
   return it->second;
 }
@@ -168,6 +213,33 @@ void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, i
   for (const HeldDevice& device : placement.devices) {
     add_count(in_use.devices, device.kind, sign);
     if (!device.model.empty()) add_count(in_use.devices, device.kind + ":" + device.model, sign);
+  }
+}
+
+Amounts amounts_of(const Terms& terms) {
+  constexpr int64_t kMib = 1 << 20;
+  Amounts amounts{terms.resources.cpu_milli, (terms.resources.memory_bytes + kMib - 1) / kMib, {}};
+  for (const DeviceRequest& request : terms.resources.devices)
+    amounts.devices_milli[request.kind] += int64_t{request.count} * 1000;
+  return amounts;
+}
+
+void advance_accounts(State& state, const Job& job) {
+  const Tier tier = state.terms_of(job).tier;
+  for_each_account(state, job, [&](Account& account) {
+    advance(account[tier], state.now, state.policy.half_life);
+  });
+}
+
+void count_capacity(State& state) {
+  state.capacity = {};
+  for (const auto& [id, site] : state.sites) {
+    for (const auto& [name, node] : site.nodes) {
+      if (node.gone) continue;
+      Amounts amounts{node.capacity.cpu_milli, node.capacity.memory_bytes >> 20, {}};
+      for (const Device& device : node.capacity.devices) amounts.devices_milli[device.kind] += 1000;
+      add(state.capacity, amounts);
+    }
   }
 }
 

@@ -24,10 +24,25 @@ void unindex_task(State& state, Job& job, uint32_t index, const Task& task);
 void index_tasks(State& state, Job& job);
 void unindex_tasks(State& state, Job& job);
 
+// A ready job's place in its queue.
+Waiting place_of(const State& state, const Job& job);
+
 // Brings the backlog in line with whether the job is ready; call after anything that may change it.
 void index_ready(State& state, const Job& job);
 
+// Counts the terms under their shape, which it gives them if they have none.
+void index_terms(State& state, TermsEntry& entry);
 TermsId intern_terms(State& state, const Terms& terms);
+
+// Brings the meters of everybody whom the job's use counts against up to now; call before a task of
+// it takes room or gives it up.
+void advance_accounts(State& state, const Job& job);
+
+// What all nodes have; call after a site's nodes change.
+void count_capacity(State& state);
+
+// What one task of these terms counts as.
+Amounts amounts_of(const Terms& terms);
 
 // Adds (or with sign -1 takes away) what one placed task uses.
 void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, int sign);

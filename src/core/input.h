@@ -93,6 +93,27 @@ struct SetQuota {
   std::string ns;
   Quota quota;
 };
+// Makes the cohort or changes what is named of it.
+struct SetCohort {
+  std::string name;
+  std::optional<std::string> parent;  // empty: none
+  std::optional<uint32_t> weight_milli;
+  std::optional<Quota> quota;
+  std::optional<Quota> borrow;
+};
+struct DeleteCohort {
+  std::string name;
+};
+struct SetStake {
+  std::string ns;
+  std::optional<std::string> cohort;  // empty: none
+  std::optional<uint32_t> weight_milli;
+  std::optional<Quota> borrow;
+};
+struct SetPolicy {
+  std::optional<Duration> half_life;
+  std::optional<Duration> ageing;
+};
 struct SetMember {
   std::string ns;
   std::string user;
@@ -134,7 +155,8 @@ struct RecordDeed {
 using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
                  ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
-                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed>;
+                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
+                 DeleteCohort, SetStake, SetPolicy>;
 
 struct SiteProbed {
   std::string site;

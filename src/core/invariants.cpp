@@ -39,6 +39,10 @@ std::string broken_quota(const Namespace& ns) {
   return {};
 }
 
+void clear_now(Account& account) {
+  for (auto& [tier, meter] : account) meter.now = {};
+}
+
 }  // namespace
 
 std::string broken_invariant(const State& state) {
@@ -64,9 +68,18 @@ std::string broken_invariant(const State& state) {
   rebuilt.terms = state.terms;
   rebuilt.jobs = state.jobs;
   rebuilt.notices = state.notices;
+  rebuilt.cohorts = state.cohorts;
+  rebuilt.policy = state.policy;
   for (auto& [id, ns] : rebuilt.namespaces) {
     ns.in_use = {};
     ns.jobs = 0;
+    clear_now(ns.account);
+    for (auto& [user, account] : ns.user_accounts) clear_now(account);
+  }
+  for (auto& [id, cohort] : rebuilt.cohorts) {
+    cohort.in_use = {};
+    cohort.nominal = {};
+    clear_now(cohort.account);
   }
   for (auto& [id, site] : rebuilt.sites) {
     for (auto& [name, node] : site.nodes) {

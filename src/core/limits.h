@@ -36,6 +36,13 @@ inline constexpr uint32_t kPlacementsPerRoundMax =
 inline constexpr Duration kBriskMax =
     milliseconds(100);  // a task so short that the way to the site and back would cost a good part
 inline constexpr Duration kInLineMax = seconds(1);  // then it may begin elsewhere
+inline constexpr uint32_t kWeightMilliMin = 1;
+inline constexpr uint32_t kWeightMilliMax = 1'000'000'000;
+inline constexpr uint32_t kCohortDepthMax = 8;  // institute, group, project and room to spare
+inline constexpr Duration kHalfLifeMin = minutes(1);
+inline constexpr Duration kHalfLifeMax = hours(24 * 366);
+inline constexpr Duration kAgeingMin = seconds(1);
+inline constexpr Duration kAgeingMax = hours(24 * 366);
 inline constexpr uint32_t kSettlementsPerRoundMax = 2'000;
 inline constexpr uint32_t kLostAttemptsMax =
     3;  // infrastructure losses retried for free before a run is `lost`

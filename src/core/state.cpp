@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "core/cohorts.h"
 #include "core/index.h"
 
 namespace atl::core {
@@ -64,16 +65,27 @@ const Site* State::site_named(const std::string& name) const {
   return it == site_names.end() ? nullptr : &sites.at(it->second);
 }
 
+const Cohort* State::cohort_named(const std::string& name) const {
+  const auto it = cohort_names.find(name);
+  return it == cohort_names.end() ? nullptr : &cohorts.at(it->second);
+}
+
 void rebuild_derived(State& state) {
   for (const auto& [id, user] : state.users) index_user(state, user);
   for (const auto& [id, token] : state.tokens) state.token_hashes[token.hash] = id;
   for (const auto& [id, ns] : state.namespaces) state.namespace_names[ns.name] = id;
   for (const auto& [id, site] : state.sites) state.site_names[site.name] = id;
-  for (const auto& [id, entry] : state.terms) state.terms_ids[entry.terms] = id;
+  for (const auto& [id, cohort] : state.cohorts) state.cohort_names[cohort.name] = id;
+  for (auto& [id, entry] : state.terms) {
+    state.terms_ids[entry.terms] = id;
+    index_terms(state, entry);
+  }
+  count_capacity(state);
   for (auto& [id, job] : state.jobs) {
     index_job(state, job);
     index_tasks(state, job);
   }
+  count_cohorts(state);
 }
 
 }  // namespace atl::core

@@ -15,6 +15,7 @@
 
 #include "base/lazy_map.h"
 #include "core/event.h"
+#include "core/metering/meter.h"
 #include "core/types.h"
 
 namespace atl::core {
@@ -49,15 +50,35 @@ struct InUse {
   bool operator==(const InUse&) const = default;
 };
 
+// Whose use is metered, by tier: what counts against work is what its own tier and those above it
+// have used.
+using Account = LazyMap<Tier, Meter>;
+
 struct Namespace {
   NamespaceId id;
   std::string name;
   std::map<UserId, Role> members;
   Quota quota;
+  Stake stake;
+  Account account;
+  std::map<UserId, Account> user_accounts;
   // derived
   InUse in_use;
   uint64_t jobs = 0;  // not ended
   bool operator==(const Namespace&) const = default;
+};
+
+// Namespaces that share: what one of them leaves unused the others may borrow. A tree.
+struct Cohort {
+  CohortId id;
+  std::string name;
+  Quota quota;
+  Stake stake;
+  Account account;
+  // derived
+  Quota nominal;  // its quota, and where it has none the sum of its members'
+  InUse in_use;
+  bool operator==(const Cohort&) const = default;
 };
 
 struct Node {
@@ -181,6 +202,7 @@ bool dependencies_decided(const Job& job);
 struct TermsEntry {
   Terms terms;
   bool brisk = false;  // the last task that ended was a short one
+  ShapeId shape;
   // derived
   uint32_t jobs = 0;
   bool operator==(const TermsEntry&) const = default;
@@ -199,13 +221,23 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-// Jobs of one namespace with equal terms: whether one of them fits is asked once for all.
-struct GroupKey {
-  int64_t priority_inverted = 0;  // so that the natural order is higher priority first
-  TermsId terms;
-  auto operator<=>(const GroupKey&) const = default;
+struct ShapeEntry {
+  Shape shape;
+  uint32_t terms = 0;  // that have it
+  bool operator==(const ShapeEntry&) const = default;
 };
-using Backlog = std::map<NamespaceId, std::map<GroupKey, std::set<JobId>>>;
+
+// A ready job's place among those of its user: by when it came, as if earlier by its priority, so
+// that a high priority is served first and a low one is not passed for ever.
+struct Waiting {
+  bool fresh = true;  // false: it had to yield, and comes before the others
+  Time arrival;
+  JobId job;
+  auto operator<=>(const Waiting&) const = default;
+};
+using Queue = std::set<Waiting>;
+// Ready jobs. Whether there is room is asked once for each shape.
+using Backlog = std::map<Tier, std::map<NamespaceId, std::map<UserId, std::map<ShapeId, Queue>>>>;
 
 // Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
 using Leaders = std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>>;
@@ -218,6 +250,8 @@ struct Counters {
   uint32_t site = 0;
   uint32_t token = 0;
   uint64_t notice = 0;
+  uint32_t cohort = 0;
+  uint32_t shape = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -231,6 +265,8 @@ struct State {
   std::map<TermsId, TermsEntry> terms;
   std::map<JobId, Job> jobs;
   std::map<NoticeId, Notice> notices;
+  std::map<CohortId, Cohort> cohorts;
+  Policy policy;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -238,7 +274,11 @@ struct State {
   std::map<std::string, NamespaceId> namespace_names;
   std::map<std::string, SiteId> site_names;
   std::map<Digest, TokenId> token_hashes;
+  std::map<std::string, CohortId> cohort_names;
   std::map<Terms, TermsId> terms_ids;
+  std::map<ShapeId, ShapeEntry> shapes;
+  std::map<Shape, ShapeId> shape_ids;
+  Amounts capacity;  // of all nodes
   std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided
   std::set<std::pair<Time, TaskId>> backoffs;   // by when they end
@@ -254,6 +294,7 @@ struct State {
   const User* user_named(const std::string& name) const;
   const Namespace* namespace_named(const std::string& name) const;
   const Site* site_named(const std::string& name) const;
+  const Cohort* cohort_named(const std::string& name) const;
 };
 
 // Recomputes every derived part from the others; what loading a snapshot ends with.
@@ -263,7 +304,8 @@ void rebuild_derived(State& state);
 // (journal/snapshot.h).
 ATOLL_DESCRIBE(User, id, name, disabled, platform_admin, uid)
 ATOLL_DESCRIBE(Token, id, user, hash, note, created, expires, read_only, namespaces)
-ATOLL_DESCRIBE(Namespace, id, name, members, quota)
+ATOLL_DESCRIBE(Namespace, id, name, members, quota, stake, account, user_accounts)
+ATOLL_DESCRIBE(Cohort, id, name, quota, stake, account)
 ATOLL_DESCRIBE(Node, capacity, gone)
 ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)
 ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
@@ -275,9 +317,10 @@ ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
                tries, tally, dependencies, labels, notify, size, unplaced)
-ATOLL_DESCRIBE(TermsEntry, terms, brisk)
+ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
-ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice)
-ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices)
+ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape)
+ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
+               policy)
 
 }  // namespace atl::core

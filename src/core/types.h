@@ -25,6 +25,12 @@ enum class Outcome : uint8_t { succeeded, failed, cancelled, timed_out, lost, sk
 BOOST_DESCRIBE_ENUM(Outcome, succeeded, failed, cancelled, timed_out, lost, skipped)
 inline constexpr int kOutcomes = 6;
 
+// From first served to last; the last one yields to all others.
+enum class Tier : uint8_t { interactive, service, batch, opportunistic };
+BOOST_DESCRIBE_ENUM(Tier, interactive, service, batch, opportunistic)
+inline constexpr Tier kTiers[] = {Tier::interactive, Tier::service, Tier::batch,
+                                  Tier::opportunistic};
+
 enum class DependencyKind : uint8_t { after_success, after_end, after_failure };
 BOOST_DESCRIBE_ENUM(DependencyKind, after_success, after_end, after_failure)
 
@@ -63,6 +69,7 @@ struct Terms {
   RetryPolicy retry;
   std::string site;           // empty: any
   uint32_t parallel_max = 0;  // tasks of one array at once; zero: no limit
+  Tier tier = Tier::batch;
   auto operator<=>(const Terms&) const = default;
 };
 
@@ -88,7 +95,15 @@ struct Label {
 };
 using Labels = std::vector<Label>;  // ordered by key, each key once
 
-// A hard limit per namespace; an absent entry does not limit.
+// What of the terms decides where there is room. Waiting jobs of one shape are looked at together.
+struct Shape {
+  Resources resources;
+  std::string site;
+  auto operator<=>(const Shape&) const = default;
+};
+
+// What a namespace or a cohort is sure of, and may not exceed unless it borrows; an absent entry
+// does not limit.
 struct Quota {
   std::optional<int64_t> cpu_milli;
   std::optional<int64_t> memory_bytes;
@@ -96,6 +111,21 @@ struct Quota {
   std::optional<uint64_t> running;          // tasks
   std::optional<uint64_t> queued;           // jobs not ended
   bool operator==(const Quota&) const = default;
+};
+
+// The part of a namespace or a cohort in the cohort it belongs to.
+struct Stake {
+  CohortId cohort;               // the one it belongs to; zero: none
+  uint32_t weight_milli = 1000;  // of its fair share
+  Quota borrow;                  // beyond its quota, from its cohort; absent: all there is
+  bool operator==(const Stake&) const = default;
+};
+
+// How fast the past is forgotten and waiting is rewarded.
+struct Policy {
+  Duration half_life = hours(24 * 7);  // of use, for the fair share
+  Duration ageing = hours(1);          // of waiting, that outweighs one step of priority
+  bool operator==(const Policy&) const = default;
 };
 
 // One accelerator, disk or NIC of a node. `unit` is unique on its node and is what the driver
@@ -188,10 +218,12 @@ inline bool asks_to_resume(const AttemptResult& result) {
 ATOLL_DESCRIBE(DeviceRequest, kind, model, count)
 ATOLL_DESCRIBE(Resources, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(RetryPolicy, max, backoff, backoff_max, exit_codes, on_timeout)
-ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max)
+ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max, tier)
 ATOLL_DESCRIBE(Dependency, job, kind, outcome)
 ATOLL_DESCRIBE(Notify, webhook, mail)
 ATOLL_DESCRIBE(Quota, cpu_milli, memory_bytes, devices, running, queued)
+ATOLL_DESCRIBE(Stake, cohort, weight_milli, borrow)
+ATOLL_DESCRIBE(Policy, half_life, ageing)
 ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated)
 ATOLL_DESCRIBE(NodeCapacity, name, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(SiteReport, nodes, abilities)

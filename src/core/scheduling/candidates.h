@@ -1,18 +1,16 @@
-// Stage one: what could be placed at all. Jobs of equal terms in one namespace are one candidate,
-// so that the cost of a round grows with the shapes in the backlog, not with the jobs.
+// Stage one: whose work could be placed at all. Namespaces that have used up what they may are left
+// out before anybody looks at their jobs.
 #pragma once
 
-#include "core/state.h"
+#include "core/scheduling/world.h"
 
 namespace atl::core::scheduling {
 
 struct Candidate {
   NamespaceId ns;
-  GroupKey group;
-  const Terms* terms = nullptr;
-  const std::set<JobId>* jobs = nullptr;  // ready ones, oldest first, never empty
+  const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;  // never empty
 };
 
-std::vector<Candidate> candidates(const State& state);
+std::vector<Candidate> candidates(const World& world, Tier tier);
 
 }  // namespace atl::core::scheduling

@@ -5,16 +5,6 @@
 namespace atl::core::scheduling {
 namespace {
 
-TEST(Candidates, EqualTermsAreOneCandidateHoweverManyJobs) {
-  TestWorld world;
-  world.nodes({node("n1", 1)});
-  for (int i = 0; i < 50; ++i) world.submit(TestWorld::job(1000));
-  for (int i = 0; i < 50; ++i) world.submit(TestWorld::job(500));
-  const auto found = candidates(world.state);
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].jobs->size() + found[1].jobs->size(), 100u);
-}
-
 TEST(Candidates, HeldJobsAndThoseWithDependenciesAreNone) {
   TestWorld world;
   world.nodes({node("n1", 1)});
@@ -24,9 +14,37 @@ TEST(Candidates, HeldJobsAndThoseWithDependenciesAreNone) {
   SubmitJob after = TestWorld::job();
   after.dependencies = {{id, DependencyKind::after_end, {}}};
   world.submit(after);
-  EXPECT_TRUE(candidates(world.state).empty());
+  EXPECT_TRUE(candidates(look(world.state, world.now), Tier::batch).empty());
   world.run(Request{TestWorld::admin(), ReleaseJob{id}});
-  EXPECT_EQ(candidates(world.state).size(), 1u);
+  EXPECT_EQ(candidates(look(world.state, world.now), Tier::batch).size(), 1u);
+  EXPECT_TRUE(candidates(look(world.state, world.now), Tier::interactive).empty());
+}
+
+TEST(Candidates, ANamespaceThatHasUsedUpItsQuotaIsNone) {
+  TestWorld world;
+  world.nodes({node("n1", 8)});
+  Quota quota;
+  quota.cpu_milli = 2000;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  for (int i = 0; i < 4; ++i) world.submit(TestWorld::job(1000));
+  EXPECT_EQ(candidates(look(world.state, world.now), Tier::batch).size(), 1u);
+  world.settle();
+  EXPECT_TRUE(candidates(look(world.state, world.now), Tier::batch).empty());
+}
+
+TEST(Candidates, JobsOfOneShapeAreOneQueueWhateverElseTheyAskFor) {
+  TestWorld world;
+  world.nodes({node("n1", 1)});
+  for (int i = 1; i <= 50; ++i) {
+    SubmitJob job = TestWorld::job(1000);
+    job.terms.wall = minutes(i);
+    job.terms.priority = i % 3;
+    world.submit(job);
+  }
+  const auto found = candidates(look(world.state, world.now), Tier::batch);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].users->size(), 1u);
+  EXPECT_EQ(found[0].users->begin()->second.size(), 1u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/scheduling/explain.h"
 
 #include "base/amount.h"
+#include "core/index.h"
 #include "core/scheduling/place.h"
 
 namespace atl::core::scheduling {
@@ -32,12 +33,11 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
   switch (block.obstacle) {
     case Obstacle::quota:
       if (block.asked > block.limit) {
-        return "asks for " + asked(block) + ", more than the quota of namespace " +
-               state.namespaces.at(job.ns).name +
+        return "asks for " + asked(block) + ", more than the quota of " + block.holder +
                " ever allows: " + amount(block.resource, block.limit);
       }
-      return "waiting for " + asked(block) + " within the quota of namespace " +
-             state.namespaces.at(job.ns).name + ": " + in_use(block);
+      return "waiting for " + asked(block) + " within the quota of " + block.holder + ": " +
+             in_use(block);
     case Obstacle::array_limit:
       return "waiting for the array's own limit of " + std::to_string(block.limit) +
              " tasks at once";
@@ -107,7 +107,7 @@ Explanation pausing_or_in_line(const Job& job) {
 }
 
 Block first_block(const State& state, const Job& job) {
-  const World world = look(state);
+  const World world = look(state, state.now);
   const Terms& terms = state.terms_of(job);
   if (auto block = over_array_limit(world, job, terms)) return *block;
   if (auto block = over_quota(world, job.ns, terms)) return *block;
@@ -120,19 +120,19 @@ Block first_block(const State& state, const Job& job) {
 // do.
 constexpr uint64_t kPositionMax = 20'000;
 
+// Among the jobs of its namespace and tier.
 uint64_t position_of(const State& state, const Job& job) {
-  const auto ns = state.backlog.find(job.ns);
-  if (ns == state.backlog.end()) return 0;
-  const int64_t priority = -static_cast<int64_t>(state.terms_of(job).priority);
+  const auto tier = state.backlog.find(state.terms_of(job).tier);
+  if (tier == state.backlog.end()) return 0;
+  const auto ns = tier->second.find(job.ns);
+  if (ns == tier->second.end()) return 0;
+  const Waiting place = place_of(state, job);
   uint64_t ahead = 0;
-  for (const auto& [key, jobs] : ns->second) {
-    if (key.priority_inverted > priority) break;
-    if (key.priority_inverted < priority) {
-      ahead += jobs.size();
-      continue;
+  for (const auto& [user, queues] : ns->second) {
+    for (const auto& [shape, queue] : queues) {
+      for (auto it = queue.begin(); it != queue.end() && *it < place && ahead < kPositionMax; ++it)
+        ++ahead;
     }
-    for (auto it = jobs.begin(); it != jobs.end() && *it < job.id && ahead < kPositionMax; ++it)
-      ++ahead;
   }
   return ahead + 1;
 }

@@ -1,7 +1,54 @@
 #include "core/scheduling/filter.h"
 
+#include <functional>
+
+#include "core/cohorts.h"
+
 namespace atl::core::scheduling {
 namespace {
+
+// A namespace or a cohort, with what it may use.
+struct Level {
+  const char* kind;
+  const std::string* name;
+  const Quota* nominal;
+  const Quota* borrow;  // null: there is nobody to borrow from
+  const InUse* in_use;
+};
+
+std::string name_of(const Level& level) { return std::string(level.kind) + " " + *level.name; }
+
+// Calls fn with the namespace and then each cohort above it until it returns true.
+void walk(const World& world, NamespaceId id, const std::function<bool(const Level&)>& fn) {
+  const State& state = *world.state;
+  const Namespace& ns = state.namespaces.at(id);
+  const Quota* borrow = ns.stake.cohort ? &ns.stake.borrow : nullptr;
+  if (fn({"namespace", &ns.name, &ns.quota, borrow, &world.in_use_of(id)})) return;
+  for (CohortId at = ns.stake.cohort; at;) {
+    const Cohort& cohort = state.cohorts.at(at);
+    borrow = cohort.stake.cohort ? &cohort.stake.borrow : nullptr;
+    if (fn({"cohort", &cohort.name, &cohort.nominal, borrow, &world.in_use_of(at)})) return;
+    at = cohort.stake.cohort;
+  }
+}
+
+template <class T>
+std::optional<int64_t> limit_of(const Level& level, std::optional<T> Quota::*entry) {
+  const auto& own = level.nominal->*entry;
+  if (!own || !level.borrow) return own;
+  const auto& more = level.borrow->*entry;
+  if (!more) return std::nullopt;
+  return static_cast<int64_t>(*own) + static_cast<int64_t>(*more);
+}
+
+std::optional<int64_t> device_limit(const Level& level, const std::string& key) {
+  const auto own = level.nominal->devices.find(key);
+  if (own == level.nominal->devices.end()) return std::nullopt;
+  if (!level.borrow) return own->second;
+  const auto more = level.borrow->devices.find(key);
+  if (more == level.borrow->devices.end()) return std::nullopt;
+  return int64_t{own->second} + more->second;
+}
 
 // How many devices of a quota's key ("gpu" or "gpu:a100") the terms ask for.
 int64_t asked_of(const Terms& terms, const std::string& key) {
@@ -17,35 +64,66 @@ int64_t in_use_of(const InUse& in_use, const std::string& key) {
   return it == in_use.devices.end() ? 0 : it->second;
 }
 
-}  // namespace
-
-std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms& terms) {
-  const Quota& quota = world.state->namespaces.at(id).quota;
-  const InUse& in_use = world.in_use_of(id);
-  const auto over = [](const char* resource, int64_t asked, int64_t used,
-                       int64_t limit) -> std::optional<Block> {
-    if (asked == 0 || used + asked <= limit) return std::nullopt;
-    return Block{Obstacle::quota, resource, asked, used, limit};
+std::optional<Block> over(const Level& level, const Terms& terms) {
+  const auto check = [&](const std::string& resource, int64_t asked, int64_t used,
+                         std::optional<int64_t> limit) -> std::optional<Block> {
+    if (!limit || asked == 0 || used + asked <= *limit) return std::nullopt;
+    return Block{Obstacle::quota, resource, asked, used, *limit, name_of(level)};
   };
-  if (quota.cpu_milli) {
-    if (auto block = over("cpu", terms.resources.cpu_milli, in_use.cpu_milli, *quota.cpu_milli))
-      return block;
-  }
-  if (quota.memory_bytes) {
+  const InUse& used = *level.in_use;
+  if (auto block = check("cpu", terms.resources.cpu_milli, used.cpu_milli,
+                         limit_of(level, &Quota::cpu_milli)))
+    return block;
+  if (auto block = check("memory", terms.resources.memory_bytes, used.memory_bytes,
+                         limit_of(level, &Quota::memory_bytes)))
+    return block;
+  if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks),
+                         limit_of(level, &Quota::running)))
+    return block;
+  if (terms.resources.devices.empty()) return std::nullopt;
+  for (const auto& [key, count] : level.nominal->devices) {
     if (auto block =
-            over("memory", terms.resources.memory_bytes, in_use.memory_bytes, *quota.memory_bytes))
-      return block;
-  }
-  if (quota.running) {
-    if (auto block = over("tasks", 1, static_cast<int64_t>(in_use.tasks),
-                          static_cast<int64_t>(*quota.running)))
-      return block;
-  }
-  for (const auto& [key, limit] : quota.devices) {
-    if (auto block = over(key.c_str(), asked_of(terms, key), in_use_of(in_use, key), limit))
+            check(key, asked_of(terms, key), in_use_of(used, key), device_limit(level, key)))
       return block;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms& terms) {
+  std::optional<Block> block;
+  walk(world, id, [&](const Level& level) { return (block = over(level, terms)).has_value(); });
+  return block;
+}
+
+bool within_quota(const World& world, NamespaceId id) {
+  bool within = true;
+  walk(world, id, [&](const Level& level) {
+    const InUse& used = *level.in_use;
+    within &= used.cpu_milli <= limit_of(level, &Quota::cpu_milli).value_or(INT64_MAX) &&
+              used.memory_bytes <= limit_of(level, &Quota::memory_bytes).value_or(INT64_MAX) &&
+              static_cast<int64_t>(used.tasks) <=
+                  limit_of(level, &Quota::running).value_or(INT64_MAX);
+    return !within;
+  });
+  return within;
+}
+
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id) {
+  std::map<std::string, DevicesLeft> left;
+  walk(world, id, [&](const Level& level) {
+    for (const auto& [key, count] : level.nominal->devices) {
+      const auto limit = device_limit(level, key);
+      if (!limit) continue;
+      const int64_t rest = *limit - in_use_of(*level.in_use, key);
+      const auto it = left.find(key);
+      if (it == left.end() || rest < it->second.left)
+        left[key] = {rest, *limit, name_of(level)};
+    }
+    return false;
+  });
+  return left;
 }
 
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms) {
@@ -54,7 +132,7 @@ std::optional<Block> over_array_limit(const World& world, const Job& job, const 
   const auto extra = world.placed_of_job.find(job.id);
   if (extra != world.placed_of_job.end()) placed += extra->second;
   if (placed < terms.parallel_max) return std::nullopt;
-  return Block{Obstacle::array_limit, "tasks", 1, placed, terms.parallel_max};
+  return Block{Obstacle::array_limit, "tasks", 1, placed, terms.parallel_max, {}};
 }
 
 }  // namespace atl::core::scheduling

@@ -32,11 +32,24 @@ struct Block {
   int64_t asked = 0;
   int64_t in_use = 0;
   int64_t limit = 0;
+  std::string holder;  // whose quota: "namespace bio", "cohort physics"
   bool operator==(const Block&) const = default;
 };
 
-// What the namespace's quota says to one more task of these terms.
+// What the quotas of the namespace and of the cohorts above it, with what may be borrowed, say to
+// one more task of these terms. The narrowest comes first: the namespace's own.
 std::optional<Block> over_quota(const World& world, NamespaceId ns, const Terms& terms);
+
+// Whether all of them still hold what is in use, after one of them shrank.
+bool within_quota(const World& world, NamespaceId ns);
+
+// What they leave of each limited kind or model of device ("gpu:a100").
+struct DevicesLeft {
+  int64_t left = 0;
+  int64_t limit = 0;
+  std::string holder;
+};
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns);
 
 // What the job itself says: its own limit of tasks at once.
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms);

@@ -20,11 +20,11 @@ TEST(Filter, EachQuotaCountsWhatIsInUsePlusWhatIsAsked) {
   quota.devices = {{"gpu:a100", 1}};
   world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
   const NamespaceId lab{1};
-  EXPECT_FALSE(over_quota(look(world.state), lab, terms(2000)));
-  EXPECT_EQ(over_quota(look(world.state), lab, terms(2001)),
-            (Block{Obstacle::quota, "cpu", 2001, 0, 2000}));
-  EXPECT_EQ(over_quota(look(world.state), lab, terms(1000, 2)),
-            (Block{Obstacle::quota, "gpu:a100", 2, 0, 1}));
+  EXPECT_FALSE(over_quota(look(world.state, world.now), lab, terms(2000)));
+  EXPECT_EQ(over_quota(look(world.state, world.now), lab, terms(2001)),
+            (Block{Obstacle::quota, "cpu", 2001, 0, 2000, "namespace lab"}));
+  EXPECT_EQ(over_quota(look(world.state, world.now), lab, terms(1000, 2)),
+            (Block{Obstacle::quota, "gpu:a100", 2, 0, 1, "namespace lab"}));
 }
 
 TEST(Filter, PlacementsOfTheSameRoundCount) {
@@ -34,7 +34,7 @@ TEST(Filter, PlacementsOfTheSameRoundCount) {
   quota.running = 1;
   world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
   const JobId id = world.submit(TestWorld::job());
-  World seen = look(world.state);
+  World seen = look(world.state, world.now);
   const Job& job = world.state.jobs.at(id);
   EXPECT_FALSE(over_quota(seen, job.ns, terms(1000)));
   take(seen, job, world.state.terms_of(job), Placement{SiteId{1}, "n1", {}});
@@ -51,7 +51,7 @@ TEST(Filter, AnArrayKeepsToItsOwnLimit) {
   const JobId id = world.submit(array);
   world.settle();
   EXPECT_EQ(world.state.jobs.at(id).placed, 3u);
-  const auto block = over_array_limit(look(world.state), world.state.jobs.at(id), array.terms);
+  const auto block = over_array_limit(look(world.state, world.now), world.state.jobs.at(id), array.terms);
   ASSERT_TRUE(block);
   EXPECT_EQ(block->limit, 3);
 }

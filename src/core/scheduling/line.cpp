@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "core/limits.h"
+#include "core/scheduling/filter.h"
 
 namespace atl::core::scheduling {
 namespace {
 
 // Room that is handed on must be room there is: a node or a quota that shrank gets it back instead.
 bool fits(const NodeView& node) { return node.cpu_milli_free >= 0 && node.memory_bytes_free >= 0; }
-
-bool fits(const Quota& quota, const InUse& in_use) {
-  return in_use.cpu_milli <= quota.cpu_milli.value_or(INT64_MAX) &&
-         in_use.memory_bytes <= quota.memory_bytes.value_or(INT64_MAX) &&
-         in_use.tasks <= quota.running.value_or(UINT64_MAX);
-}
 
 const NodeView* usable_node(const World& world, const Placement& at) {
   for (const NodeView& view : world.nodes) {
@@ -42,7 +37,7 @@ std::optional<Leader> next_leader(World& world, const Job& job, const Terms& ter
   const State& state = *world.state;
   const auto group = state.leaders.find({job.ns, job.terms});
   if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
-  if (!fits(state.namespaces.at(job.ns).quota, world.in_use_of(job.ns))) return std::nullopt;
+  if (!within_quota(world, job.ns)) return std::nullopt;
   if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;
   // An array's own limit counts by job, so it keeps to its own leaders.
   const JobId only = terms.parallel_max > 0 ? job.id : JobId{};

@@ -90,11 +90,11 @@ int64_t asked_with_models(const Resources& resources, const DeviceRequest& reque
 
 // The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
 Block missing_on(const NodeView& view, const Resources& resources, int& missing) {
-  Block block{Obstacle::capacity, "", 0, 0, 0};
+  Block block{Obstacle::capacity, "", 0, 0, 0, {}};
   missing = 0;
   const auto note = [&](const std::string& resource, int64_t asked, int64_t free, int64_t limit) {
     if (asked <= free) return;
-    if (++missing == 1) block = {Obstacle::capacity, resource, asked, limit - free, limit};
+    if (++missing == 1) block = {Obstacle::capacity, resource, asked, limit - free, limit, {}};
   };
   for (const DeviceRequest& request : resources.devices) {
     const std::string name =
@@ -132,22 +132,19 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
 
 Allowance allowance(const World& world, NamespaceId ns) {
   Allowance allowed;
-  const auto& in_use = world.in_use_of(ns).devices;
-  for (const auto& [key, limit] : world.state->namespaces.at(ns).quota.devices) {
-    if (key.find(':') == std::string::npos) continue;
-    const auto used = in_use.find(key);
-    allowed[key] = int64_t{limit} - (used == in_use.end() ? 0 : used->second);
+  for (const auto& [key, rest] : devices_left(world, ns)) {
+    if (key.find(':') != std::string::npos) allowed[key] = rest.left;
   }
   return allowed;
 }
 
 Block why_not_placed(const World& world, const Terms& terms) {
-  Block nearest{Obstacle::no_site, terms.site, 0, 0, 0};
+  Block nearest{Obstacle::no_site, terms.site, 0, 0, 0, {}};
   int nearest_missing = INT32_MAX;
   bool seen = false;
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
-    if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0};
+    if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0, {}};
     seen = true;
     if (!node_could(*view.node, terms.resources)) continue;
     int missing = 0;
@@ -160,7 +157,7 @@ Block why_not_placed(const World& world, const Terms& terms) {
   }
   if (nearest.obstacle == Obstacle::capacity) return nearest;
   if (const Site* site = draining_that_could(*world.state, terms))
-    return {Obstacle::draining, site->name, 0, 0, 0};
+    return {Obstacle::draining, site->name, 0, 0, 0, {}};
   return nearest;
 }
 
@@ -171,8 +168,8 @@ std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const 
     const int64_t asked = asked_with_models(terms.resources, request);
     for (const auto& [key, left] : allowed) {
       if (!key.starts_with(request.kind + ":") || asked <= left) continue;
-      const int64_t limit = world.state->namespaces.at(ns).quota.devices.at(key);
-      return Block{Obstacle::quota, key, asked, limit - left, limit};
+      const DevicesLeft rest = devices_left(world, ns).at(key);
+      return Block{Obstacle::quota, key, asked, rest.limit - left, rest.limit, rest.holder};
     }
   }
   return std::nullopt;

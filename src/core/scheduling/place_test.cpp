@@ -14,10 +14,10 @@ Terms asks(int64_t cpu_milli, int64_t memory, std::vector<DeviceRequest> devices
 TEST(Place, TheTightestNodeThatFitsWins) {
   TestWorld world;
   world.nodes({node("big", 16), node("small", 2), node("gpu", 2, 1 << 30, 4)});
-  EXPECT_EQ(place(look(world.state), asks(1000, 0))->node, "small");
-  EXPECT_EQ(place(look(world.state), asks(4000, 0))->node, "big");
-  EXPECT_EQ(place(look(world.state), asks(1000, 0, {{"gpu", "", 2}}))->node, "gpu");
-  EXPECT_FALSE(place(look(world.state), asks(17000, 0)));
+  EXPECT_EQ(place(look(world.state, world.now), asks(1000, 0))->node, "small");
+  EXPECT_EQ(place(look(world.state, world.now), asks(4000, 0))->node, "big");
+  EXPECT_EQ(place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 2}}))->node, "gpu");
+  EXPECT_FALSE(place(look(world.state, world.now), asks(17000, 0)));
 }
 
 TEST(Place, ARequestForAModelChoosesBeforeOneForAny) {
@@ -26,7 +26,7 @@ TEST(Place, ARequestForAModelChoosesBeforeOneForAny) {
   mixed.devices.push_back({"v0", "gpu", "v100", 0, true});
   world.nodes({mixed});
   const auto placement =
-      place(look(world.state), asks(1000, 0, {{"gpu", "", 1}, {"gpu", "a100", 1}}));
+      place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 1}, {"gpu", "a100", 1}}));
   ASSERT_TRUE(placement);
   EXPECT_EQ(placement->devices.size(), 2u);
 }
@@ -36,12 +36,12 @@ TEST(Place, InfeasibleIsToldApartFromNotNow) {
   world.nodes({node("n1", 2)});
   world.submit(TestWorld::job(2000));
   world.settle();
-  EXPECT_EQ(why_not_placed(look(world.state), asks(1000, 0)),
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(1000, 0)),
             (Block{Obstacle::capacity, "cpu", 1000, 2000, 2000}));
-  EXPECT_EQ(why_not_placed(look(world.state), asks(3000, 0)).obstacle, Obstacle::infeasible);
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(3000, 0)).obstacle, Obstacle::infeasible);
   Terms elsewhere = asks(1000, 0);
   elsewhere.site = "moon";
-  EXPECT_EQ(why_not_placed(look(world.state), elsewhere),
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), elsewhere),
             (Block{Obstacle::no_site, "moon", 0, 0, 0}));
 }
 
@@ -61,23 +61,23 @@ TEST(Place, ADrainingSiteTakesNothingNew) {
   TestWorld world;
   world.nodes({node("n1", 4)});
   world.run(Request{TestWorld::admin(), DrainSite{"local", true}});
-  EXPECT_FALSE(place(look(world.state), asks(1000, 0)));
+  EXPECT_FALSE(place(look(world.state, world.now), asks(1000, 0)));
   EXPECT_TRUE(feasible(world.state, asks(1000, 0)));
-  EXPECT_EQ(why_not_placed(look(world.state), asks(1000, 0)),
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(1000, 0)),
             (Block{Obstacle::draining, "local", 0, 0, 0}));
-  EXPECT_EQ(why_not_placed(look(world.state), asks(5000, 0)).obstacle, Obstacle::no_site);
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(5000, 0)).obstacle, Obstacle::no_site);
 }
 
 TEST(Place, ASiteThatOnlyPretendsIsForWorkThatAsksForIt) {
   TestWorld world;
   world.nodes({node("n1", 4)});
-  EXPECT_TRUE(place(look(world.state), asks(1000, 0))) << "there is no other kind";
+  EXPECT_TRUE(place(look(world.state, world.now), asks(1000, 0))) << "there is no other kind";
   world.run(Request{TestWorld::admin(), AddSite{"real", "local"}});
-  EXPECT_FALSE(place(look(world.state), asks(1000, 0)));
+  EXPECT_FALSE(place(look(world.state, world.now), asks(1000, 0)));
   EXPECT_FALSE(feasible(world.state, asks(1000, 0)));
   Terms named = asks(1000, 0);
   named.site = "local";
-  EXPECT_TRUE(place(look(world.state), named));
+  EXPECT_TRUE(place(look(world.state, world.now), named));
   EXPECT_TRUE(feasible(world.state, named));
 }
 

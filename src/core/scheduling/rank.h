@@ -1,51 +1,68 @@
-// Stage two: who is next. Inside a namespace a higher priority goes first, then who came first;
-// between namespaces the one whose next job came first.
+// Stage two: who is next. Of the members of a cohort, then of the users of a namespace, the one
+// whose share is furthest behind its weight; among equals, whose next job came first. A user's jobs
+// follow each other by priority and arrival.
 #pragma once
 
-#include <optional>
-#include <queue>
-
 #include "core/scheduling/candidates.h"
+#include "core/scheduling/fairness.h"
 
 namespace atl::core::scheduling {
 
-// A candidate with the place the round has reached in it.
-struct Cursor {
-  const Candidate* candidate = nullptr;
-  std::set<JobId>::const_iterator next;
-
-  JobId head() const { return *next; }
-};
-
-// Hands out the next job to try until every candidate is used up or dropped.
+// Hands out the next job of one tier to try, until all are used up or dropped.
 class Ranking {
  public:
-  explicit Ranking(const std::vector<Candidate>& candidates);
+  Ranking(const World& world, Tier tier);
 
-  // The best cursor, or null when none is left. It stays the best until one of the calls below.
-  const Cursor* best() const;
-  // The best cursor's head is done with (placed out, or stuck by itself): its group goes on with
-  // the next job.
+  struct Head {
+    NamespaceId ns;
+    UserId user;
+    ShapeId shape;
+    JobId job;
+    bool operator==(const Head&) const = default;
+  };
+  // The best one, or nullopt when none is left. It passes over shapes for which the world is full.
+  std::optional<Head> best();
+
+  // After something of the best head was placed: its user, namespace and cohorts have more now.
+  void charged();
+  // The best head's job is done with (placed out, or stuck by itself): the next of its queue
+  // follows.
   void advance();
-  // Nothing of the best cursor's group can be placed in this round.
+  // Nothing of the best head's shape can be placed for its namespace in this round.
   void drop();
 
  private:
-  struct ByRank {
-    bool operator()(const Cursor& a, const Cursor& b) const;
+  struct Cursor {
+    ShapeId shape;
+    Queue::const_iterator next, end;
   };
-  using Groups = std::priority_queue<Cursor, std::vector<Cursor>, ByRank>;  // of one namespace
-
-  struct ByArrival {
-    bool operator()(const Groups& a, const Groups& b) const {
-      return b.top().head() < a.top().head();
-    }
+  // Somebody among whose members, or from whose queues, one is chosen. Members are only looked into
+  // when nobody else has a smaller share: most of a large backlog is never touched.
+  struct Branch {
+    Payer who;
+    int parent = -1;
+    int64_t share = 0;
+    bool open = false;         // looked into: `first` is known
+    Waiting first;             // the next job below it
+    std::vector<int> members;  // a heap
+    std::vector<Cursor> queues;
+    const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;
   };
-  // Takes the best cursor out; `put_back` returns its namespace to the heap unless it is empty.
-  Cursor take_best(Groups& rest);
-  void put_back(Groups groups);
 
-  std::vector<Groups> heap_;  // of namespaces, by the arrival of their next job
+  int branch_of(CohortId cohort);
+  int add_branch(Payer who, int parent);
+  bool behind(int a, int b) const;
+  bool look_into(int at);
+  bool refresh(int at);
+  bool choose(int at);
+  const Cursor* best_queue(const Branch& leaf) const;
+  int leaf() const;
+  void update_path(int from);
+
+  const World& world_;
+  const Tier tier_;
+  std::vector<Branch> branches_;  // the first is the root
+  std::map<CohortId, int> cohorts_;
 };
 
 }  // namespace atl::core::scheduling

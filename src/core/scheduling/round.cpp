@@ -14,65 +14,100 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
   return tries == job.tries.end() ? 1 : tries->second.attempts + 1;
 }
 
-// What stands in the way of one more task of a job: nothing; the job's own limit; something that
-// its whole group shares, be it room that may come free or anything else.
-enum class Stuck { no, job, room, group };
+// What stands in the way of one more task of a job: the job's own limit, what its namespace may
+// use, or room.
+enum class Stuck { job, quota, room };
 
-// Room for one more task of the job, or what stands in the way.
 tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
-  if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::group);
+  if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  auto placement = place(world, terms, devices ? allowance(world, job.ns) : Allowance{});
-  if (!placement) return tl::unexpected(Stuck::room);
-  return std::move(*placement);
+  const Allowance allowed = devices ? allowance(world, job.ns) : Allowance{};
+  if (auto placement = place(world, terms, allowed)) return std::move(*placement);
+  const bool by_quota = !allowed.empty() && place(world, terms);
+  return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
 }
 
-// Places as many indices of one job as fit, and lines up others behind them if it `may_line_up`.
-Stuck place_job(World& world, const Job& job, const Terms& terms, uint32_t max, bool may_line_up,
-                std::vector<TaskPlaced>& placed) {
-  for (const Interval& range : job.waiting.ranges()) {
-    for (uint64_t index = range.first; index <= range.last; ++index) {
-      if (placed.size() >= max) return Stuck::group;
-      const auto at = static_cast<uint32_t>(index);
-      const AttemptId attempt{job.id, at, next_attempt(job, at)};
-      auto room = find_room(world, job, terms);
-      if (room) {
-        take(world, job, terms, *room);
-        placed.push_back({attempt, std::move(*room), {}});
-        continue;
-      }
-      const auto leader = may_line_up ? next_leader(world, job, terms) : std::nullopt;
-      if (!leader) return room.error();
-      placed.push_back({attempt, *leader->placement, leader->attempt});
+// The indices of one job that wait, one after the other.
+class Indices {
+ public:
+  explicit Indices(const Job& job) : job_(job), range_(job.waiting.ranges().begin()) {
+    if (range_ != job.waiting.ranges().end()) next_ = range_->first;
+  }
+  bool done() const { return range_ == job_.waiting.ranges().end(); }
+  AttemptId attempt() const {
+    const auto index = static_cast<uint32_t>(next_);
+    return {job_.id, index, next_attempt(job_, index)};
+  }
+  void advance() {
+    if (++next_ <= range_->last) return;
+    if (++range_ != job_.waiting.ranges().end()) next_ = range_->first;
+  }
+
+ private:
+  const Job& job_;
+  std::decay_t<decltype(std::declval<const IntervalSet&>().ranges())>::const_iterator range_;
+  uint64_t next_ = 0;
+};
+
+class Round {
+ public:
+  Round(const State& state, Time now, uint32_t max)
+      : state_(state), world_(look(state, now)), max_(max) {}
+
+  std::vector<TaskPlaced> run() {
+    for (const Tier tier : kTiers) serve(tier);
+    return std::move(placed_);
+  }
+
+ private:
+  void serve(Tier tier) {
+    Ranking ranking(world_, tier);
+    while (placed_.size() < max_ && world_.full.size() < state_.shapes.size()) {
+      const auto head = ranking.best();
+      if (!head) return;
+      try_one(ranking, *head);
     }
   }
-  return Stuck::no;
-}
+
+  // Places one task of the job, or finds out what to look at instead.
+  void try_one(Ranking& ranking, const Ranking::Head& head) {
+    const Job& job = state_.jobs.at(head.job);
+    const Terms& terms = state_.terms_of(job);
+    Indices& indices = under_way_.try_emplace(head.job, job).first->second;
+    if (indices.done()) return ranking.advance();
+    auto room = find_room(world_, job, terms);
+    if (room) {
+      take(world_, job, terms, *room);
+      placed_.push_back({indices.attempt(), std::move(*room), {}});
+      indices.advance();
+      return ranking.charged();
+    }
+    if (const auto leader = may_line_up_ ? next_leader(world_, job, terms) : std::nullopt) {
+      placed_.push_back({indices.attempt(), *leader->placement, leader->attempt});
+      return indices.advance();
+    }
+    if (room.error() == Stuck::job) return ranking.advance();
+    if (room.error() == Stuck::quota) return ranking.drop();
+    // Room that comes free is for the one that waits for it first, not for who comes after.
+    if (may_line_up_)
+      may_line_up_ = why_not_placed(world_, terms).obstacle != Obstacle::capacity;
+    world_.full.insert(head.shape);
+  }
+
+  const State& state_;
+  World world_;
+  const uint32_t max_;
+  bool may_line_up_ = true;
+  std::map<JobId, Indices> under_way_;
+  std::vector<TaskPlaced> placed_;
+};
 
 }  // namespace
 
-std::vector<TaskPlaced> round(const State& state, uint32_t max) {
-  std::vector<TaskPlaced> placed;
-  if (state.backlog.empty()) return placed;
-  World world = look(state);
-  const std::vector<Candidate> all = candidates(state);
-  Ranking ranking(all);
-  bool may_line_up = true;
-  while (const Cursor* best = ranking.best()) {
-    if (placed.size() >= max) break;
-    const Job& job = state.jobs.at(best->head());
-    const Stuck stuck = place_job(world, job, *best->candidate->terms, max, may_line_up, placed);
-    if (stuck == Stuck::no || stuck == Stuck::job) {
-      ranking.advance();
-      continue;
-    }
-    // Room that comes free is for the one that waits for it first, not for who comes after.
-    if (may_line_up && stuck == Stuck::room)
-      may_line_up = why_not_placed(world, *best->candidate->terms).obstacle != Obstacle::capacity;
-    ranking.drop();
-  }
-  return placed;
+std::vector<TaskPlaced> round(const State& state, Time now, uint32_t max) {
+  if (state.backlog.empty()) return {};
+  return Round(state, now, max).run();
 }
 
 }  // namespace atl::core::scheduling

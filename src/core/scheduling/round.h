@@ -8,6 +8,6 @@
 namespace atl::core::scheduling {
 
 // At most `max` placements; the next round goes on.
-std::vector<TaskPlaced> round(const State& state, uint32_t max);
+std::vector<TaskPlaced> round(const State& state, Time now, uint32_t max);
 
 }  // namespace atl::core::scheduling

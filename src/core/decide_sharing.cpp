@@ -1,0 +1,157 @@
+// Who shares with whom, and by what weight.
+#include "base/amount.h"
+#include "base/text.h"
+#include "core/cohorts.h"
+#include "core/decide.h"
+#include "core/limits.h"
+
+namespace atl::core {
+namespace {
+
+Result<void> check_weight(uint32_t weight_milli) {
+  if (weight_milli >= kWeightMilliMin && weight_milli <= kWeightMilliMax) return {};
+  return fail(ErrorCode::invalid,
+              "the weight is " + format_milli(weight_milli) +
+                  "; it must be between 0.001 and 1000000 (1 is usual; a namespace that shall get "
+                  "nothing is given a quota of 0)",
+              "weight");
+}
+
+Result<CohortId> named_cohort(const State& state, const std::string& name,
+                              const std::string& field) {
+  if (name.empty()) return CohortId{};
+  if (const Cohort* cohort = state.cohort_named(name)) return cohort->id;
+  return fail(ErrorCode::not_found, "there is no cohort " + quote(name), field);
+}
+
+Result<void> check_place(const State& state, CohortId self, CohortId parent) {
+  uint32_t depth = 1;
+  bool cycle = false;
+  for_each_cohort(state, parent, [&](const Cohort& above) {
+    ++depth;
+    cycle |= above.id == self;
+  });
+  if (cycle)
+    return fail(ErrorCode::conflict,
+                "cohort " + state.cohorts.at(parent).name + " is " +
+                    (parent == self ? "this one" : "below this one") +
+                    "; cohorts form a tree, so name one that is not below it",
+                "parent");
+  if (depth > kCohortDepthMax)
+    return fail(ErrorCode::invalid, "cohorts may be nested 8 deep", "parent");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_quota(const Quota& quota) {
+  const bool negative =
+      (quota.cpu_milli && *quota.cpu_milli < 0) || (quota.memory_bytes && *quota.memory_bytes < 0);
+  if (negative) return fail(ErrorCode::invalid, "a quota cannot be negative", "quota");
+  for (const auto& [key, count] : quota.devices) {
+    for (const std::string_view part : split(key, ':')) {
+      if (auto ok = check_identifier(part, "quota.devices"); !ok) return ok;
+    }
+  }
+  return {};
+}
+
+Result<void> draft_within_cohorts(const State& state, EventBody change, Draft& draft) {
+  State after;  // only what the sums are made of
+  after.namespaces = state.namespaces;
+  after.cohorts = state.cohorts;
+  apply(after, {state.now, {}, change});
+  for (const auto& [id, cohort] : after.cohorts) {
+    const std::string what = exceeded(member_quotas(after, id), cohort.quota);
+    if (what.empty()) continue;
+    return fail(ErrorCode::conflict,
+                "the quotas of the members of cohort " + cohort.name +
+                    " would together exceed its own in " + what +
+                    "; lower one of them, or raise that of the cohort first",
+                "quota");
+  }
+  draft.add(std::move(change));
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const SetCohort& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  if (auto ok = check_identifier(command.name, "name"); !ok) return ok;
+  const Cohort* known = state.cohort_named(command.name);
+  CohortSet set{known ? known->id : CohortId{state.counters.cohort + 1}, command.name, {}, {}};
+  if (known) {
+    set.quota = known->quota;
+    set.stake = known->stake;
+  }
+  if (command.parent) {
+    const auto parent = named_cohort(state, *command.parent, "parent");
+    if (!parent) return tl::unexpected(parent.error());
+    if (auto ok = check_place(state, set.id, *parent); !ok) return ok;
+    set.stake.cohort = *parent;
+  }
+  if (command.weight_milli) set.stake.weight_milli = *command.weight_milli;
+  if (auto ok = check_weight(set.stake.weight_milli); !ok) return ok;
+  if (command.quota) set.quota = *command.quota;
+  if (command.borrow) set.stake.borrow = *command.borrow;
+  for (const Quota* quota : {&set.quota, &set.stake.borrow}) {
+    if (auto ok = check_quota(*quota); !ok) return ok;
+    if (quota->queued)
+      return fail(ErrorCode::invalid, "queued jobs are limited by namespace", "quota");
+  }
+  if (known && known->quota == set.quota && known->stake == set.stake) return {};
+  return draft_within_cohorts(state, set, draft);
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const DeleteCohort& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  const auto cohort = named_cohort(state, command.name, "name");
+  if (!cohort) return tl::unexpected(cohort.error());
+  if (!member_quotas(state, *cohort).empty())
+    return fail(ErrorCode::conflict,
+                "cohort " + command.name + " still has members; move them out first", "name");
+  draft.add(CohortDeleted{*cohort});
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const SetStake& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  const Namespace* ns = state.namespace_named(command.ns);
+  if (!ns)
+    return fail(ErrorCode::not_found, "there is no namespace " + quote(command.ns), "namespace");
+  StakeSet set{ns->id, ns->stake};
+  if (command.cohort) {
+    const auto cohort = named_cohort(state, *command.cohort, "cohort");
+    if (!cohort) return tl::unexpected(cohort.error());
+    set.stake.cohort = *cohort;
+  }
+  if (command.weight_milli) set.stake.weight_milli = *command.weight_milli;
+  if (auto ok = check_weight(set.stake.weight_milli); !ok) return ok;
+  if (command.borrow) set.stake.borrow = *command.borrow;
+  if (auto ok = check_quota(set.stake.borrow); !ok) return ok;
+  if (set.stake == ns->stake) return {};
+  return draft_within_cohorts(state, set, draft);
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const SetPolicy& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  PolicySet set{state.policy};
+  if (command.half_life) set.policy.half_life = *command.half_life;
+  if (command.ageing) set.policy.ageing = *command.ageing;
+  const auto check = [](const char* field, Duration value, Duration low, Duration high) -> Result<void> {
+    if (value >= low && value <= high) return {};
+    return fail(ErrorCode::invalid,
+                std::string(field) + " is " + format_duration(value) + "; it must be between " +
+                    format_duration(low) + " and " + format_duration(high),
+                field);
+  };
+  if (auto ok = check("half_life", set.policy.half_life, kHalfLifeMin, kHalfLifeMax); !ok) return ok;
+  if (auto ok = check("ageing", set.policy.ageing, kAgeingMin, kAgeingMax); !ok) return ok;
+  if (set.policy != state.policy) draft.add(set);
+  return {};
+}
+
+}  // namespace atl::core

@@ -1,0 +1,64 @@
+#include "core/scheduling/fairness.h"
+
+#include <algorithm>
+
+namespace atl::core::scheduling {
+namespace {
+
+__extension__ using Wide = __int128;
+
+const Account* account_of(const State& state, const Payer& payer) {
+  if (payer.cohort) return &state.cohorts.at(payer.cohort).account;
+  const Namespace& ns = state.namespaces.at(payer.ns);
+  if (!payer.user) return &ns.account;
+  const auto it = ns.user_accounts.find(payer.user);
+  return it == ns.user_accounts.end() ? nullptr : &it->second;
+}
+
+uint32_t weight_of(const State& state, const Payer& payer) {
+  if (payer.user) return 1000;
+  return payer.cohort ? state.cohorts.at(payer.cohort).stake.weight_milli
+                      : state.namespaces.at(payer.ns).stake.weight_milli;
+}
+
+int64_t part(int64_t amount, int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<int64_t>(Wide{amount} * kWhole / whole);
+}
+
+}  // namespace
+
+int64_t dominant_share(const Amounts& amounts, const Amounts& capacity) {
+  int64_t most = std::max(part(amounts.cpu_milli, capacity.cpu_milli),
+                          part(amounts.memory_mib, capacity.memory_mib));
+  for (const auto& [kind, amount] : amounts.devices_milli) {
+    const auto whole = capacity.devices_milli.find(kind);
+    if (whole != capacity.devices_milli.end()) most = std::max(most, part(amount, whole->second));
+  }
+  return most;
+}
+
+Amounts counted(const World& world, const Payer& payer, Tier tier) {
+  const State& state = *world.state;
+  Amounts past, now;
+  if (const Account* account = account_of(state, payer)) {
+    for (const auto& [each, meter] : *account) {
+      if (each > tier) break;
+      add(past, average_at(meter, world.now, state.policy.half_life));
+      add(now, meter.now);
+    }
+  }
+  past.cpu_milli /= kMeterScale;
+  past.memory_mib /= kMeterScale;
+  for (auto& [kind, amount] : past.devices_milli) amount /= kMeterScale;
+  add(now, past);
+  const auto placed = world.charged.find({payer.cohort, payer.ns, payer.user});
+  if (placed != world.charged.end()) add(now, placed->second);
+  return now;
+}
+
+int64_t standing(const World& world, const Payer& payer, Tier tier) {
+  const int64_t share = dominant_share(counted(world, payer, tier), world.state->capacity);
+  return static_cast<int64_t>(Wide{share} * 1000 / weight_of(*world.state, payer));
+}
+
+}  // namespace atl::core::scheduling

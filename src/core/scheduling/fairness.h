@@ -1,0 +1,30 @@
+// Who is behind their fair share. The share of an account is its dominant one: of cores, memory and
+// each kind of device, the resource of which it has the largest part. What it has now and what it
+// had lately both count, and the weight divides.
+#pragma once
+
+#include "core/scheduling/world.h"
+
+namespace atl::core::scheduling {
+
+// Whose account: a cohort, a namespace, or a user in a namespace.
+struct Payer {
+  CohortId cohort;
+  NamespaceId ns;
+  UserId user;
+  auto operator<=>(const Payer&) const = default;
+};
+
+inline constexpr int64_t kWhole = 1'000'000'000;  // all of a resource
+
+// The dominant part, of kWhole, that amounts are of the platform.
+int64_t dominant_share(const Amounts& amounts, const Amounts& capacity);
+
+// What counts against work of this tier: its own tier and those above, as of the world's time, with
+// what the round has placed.
+Amounts counted(const World& world, const Payer& payer, Tier tier);
+
+// The share for the weight: whoever has the smallest is served first.
+int64_t standing(const World& world, const Payer& payer, Tier tier);
+
+}  // namespace atl::core::scheduling

@@ -10,7 +10,7 @@ void write_node(spec::JsonWriter& json, const core::Node& node) {
   json.key("cpus").milli(node.capacity.cpu_milli).key("cpus_used").milli(node.cpu_milli_used);
   json.member("memory_bytes", node.capacity.memory_bytes)
       .member("memory_bytes_used", node.memory_bytes_used);
-  json.member("tasks", node.tasks).key("devices").begin_array();
+  json.member("tasks", node.holders.size()).key("devices").begin_array();
   for (const core::Device& device : node.capacity.devices) {
     json.begin_object()
         .member("unit", device.unit)

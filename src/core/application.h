@@ -54,6 +54,7 @@ class Application {
   Job& job(JobId id);
   Task& task(Job& job, AttemptId attempt);
   void set_held(JobId id, bool held);
+  void set_yielded(Job& job, uint32_t index, bool yielded);
   Job& insert_job(const JobSubmitted& e, Time submitted);
   void archive(const Job& job, AttemptId attempt, const Task& task, Outcome outcome, bool retried,
                const AttemptResult& result);

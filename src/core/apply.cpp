@@ -82,7 +82,7 @@ void Application::operator()(const SiteAdded& e) {
 void Application::operator()(const SiteRemoved& e) {
   const auto it = state_.sites.find(e.id);
   for (const auto& [name, node] : it->second.nodes)
-    CHECK(node.tasks == 0, "site to remove still runs work");
+    CHECK(node.holders.empty(), "site to remove still runs work");
   state_.site_names.erase(it->second.name);
   state_.sites.erase(it);
   count_capacity(state_);
@@ -99,7 +99,7 @@ void Application::operator()(const SiteReported& e) {
     node.gone = false;
   }
   std::erase_if(site.nodes,
-                [](const auto& entry) { return entry.second.gone && entry.second.tasks == 0; });
+                [](const auto& entry) { return entry.second.gone && entry.second.holders.empty(); });
   count_capacity(state_);
 }
 
@@ -163,6 +163,10 @@ void Application::operator()(const WaitingEnded& e) {
   Job& target = job(e.id);
   for (const Interval& range : e.indices.ranges()) {
     target.waiting.remove(range);
+    if (!target.yielded.empty()) {
+      leave_backlog(state_, target);
+      target.yielded.remove(range);
+    }
     target.unplaced[e.outcome].add(range);
     target.tries.erase(target.tries.lower_bound(range.first), target.tries.upper_bound(range.last));
     auto it = target.tasks.lower_bound(range.first);

@@ -10,8 +10,8 @@
 namespace atl::core {
 namespace {
 
-// A task in line is taken out of its indexes while it changes; one that is not has none that
-// depend on how far it is.
+// Keeps the indexes of a task true while it changes how far it is: one in line is taken out of them
+// meanwhile, of one that has room the node's view is renewed.
 class Reindexed {
  public:
   Reindexed(State& state, Job& job, uint32_t index, Task& task)
@@ -19,7 +19,10 @@ class Reindexed {
     if (task_.line) unindex_task(state_, job_, index_, task_);
   }
   ~Reindexed() {
-    if (task_.line) index_task(state_, job_, index_, task_);
+    if (task_.line)
+      index_task(state_, job_, index_, task_);
+    else
+      reindex_holder(state_, job_, index_, task_);
   }
   Reindexed(const Reindexed&) = delete;
   Reindexed& operator=(const Reindexed&) = delete;
@@ -37,6 +40,7 @@ Outcome outcome_of(RetryReason reason) {
     case RetryReason::lost:
       return Outcome::lost;
     case RetryReason::requeued:
+    case RetryReason::yielded:
       return Outcome::cancelled;
     case RetryReason::recalled:
       return Outcome::skipped;
@@ -63,6 +67,10 @@ StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
           .payload = job.payload};
 }
 
+StopAttempt stop_of(AttemptId attempt, const TaskStop& stop) {
+  return {attempt, stop.placement.site, stop.grace, false, stop.reason, stop.since + stop.grace};
+}
+
 void repeat(const State& state, const Job& job, uint32_t index, const Task& task,
             Effects& effects) {
   const AttemptId attempt{job.id, index, task.attempt};
@@ -71,9 +79,10 @@ void repeat(const State& state, const Job& job, uint32_t index, const Task& task
     start.repeated = true;
     effects.push_back(std::move(start));
     if (task.line && task.line->recalled)
-      effects.push_back(StopAttempt{attempt, starting->placement.site, {}, true});
+      effects.push_back(
+          StopAttempt{attempt, starting->placement.site, {}, true, StopReason::none, {}});
   } else if (const auto* stop = std::get_if<TaskStop>(&task.state)) {
-    effects.push_back(StopAttempt{attempt, stop->placement.site, stop->grace, false});
+    effects.push_back(stop_of(attempt, *stop));
   }
 }
 
@@ -91,6 +100,7 @@ void Application::operator()(const TaskPlaced& e) {
   Job& target = job(e.attempt.job);
   CHECK(target.waiting.contains(e.attempt.index),
         "placed index of " + to_string(e.attempt) + " is not waiting");
+  set_yielded(target, e.attempt.index, false);
   target.waiting.remove(e.attempt.index);
   advance_accounts(state_, target);
   Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
@@ -105,11 +115,11 @@ void Application::operator()(const TaskPlaced& e) {
 void Application::operator()(const TaskStarted& e) {
   Job& target = job(e.attempt.job);
   Task& started = task(target, e.attempt);
+  const Reindexed index(state_, target, e.attempt.index, started);
   if (auto* stop = std::get_if<TaskStop>(&started.state)) {
     stop->started = e.started;
     return;
   }
-  const Reindexed line(state_, target, e.attempt.index, started);
   const auto& starting = std::get<TaskStarting>(started.state);
   started.state = TaskRunning{starting.placement, starting.placed, e.started};
 }
@@ -121,13 +131,14 @@ void Application::operator()(const TaskRecalled& e) {
   const Reindexed line(state_, target, e.attempt.index, recalled);
   recalled.line->recalled = true;
   state_.terms.at(target.terms).brisk = false;
-  effects_.push_back(StopAttempt{e.attempt, placement_of(recalled.state)->site, {}, true});
+  effects_.push_back(StopAttempt{
+      e.attempt, placement_of(recalled.state)->site, {}, true, StopReason::none, {}});
 }
 
 void Application::operator()(const TaskStopping& e) {
   Job& owner = job(e.attempt.job);
   Task& target = task(owner, e.attempt);
-  const Reindexed line(state_, owner, e.attempt.index, target);
+  const Reindexed index(state_, owner, e.attempt.index, target);
   TaskStop stop = match(
       target.state, [](const TaskBackoff&) { return TaskStop{}; },
       [](const TaskStarting& s) { return TaskStop{.placement = s.placement, .placed = s.placed}; },
@@ -142,12 +153,15 @@ void Application::operator()(const TaskStopping& e) {
   stop.since = at_;
   stop.reason = e.reason;
   stop.grace = e.grace;
-  effects_.push_back(StopAttempt{e.attempt, stop.placement.site, e.grace, false});
+  stop.beneficiary = e.beneficiary;
+  effects_.push_back(stop_of(e.attempt, stop));
   target.state = std::move(stop);
 }
 
 void Application::operator()(const TaskUnreachable& e) {
-  Task& target = task(job(e.attempt.job), e.attempt);
+  Job& owner = job(e.attempt.job);
+  Task& target = task(owner, e.attempt);
+  const Reindexed index(state_, owner, e.attempt.index, target);
   if (auto* running = std::get_if<TaskRunning>(&target.state)) running->unreachable = e.unreachable;
   if (auto* stop = std::get_if<TaskStop>(&target.state)) stop->unreachable = e.unreachable;
 }
@@ -186,7 +200,7 @@ void Application::end_placement(Job& job, AttemptId attempt, Task& task,
   const Placement& placement = *placement_of(task.state);
   auto& nodes = state_.sites.at(placement.site).nodes;
   const auto node = nodes.find(placement.node);
-  if (node != nodes.end() && node->second.gone && node->second.tasks == 0) nodes.erase(node);
+  if (node != nodes.end() && node->second.gone && node->second.holders.empty()) nodes.erase(node);
   if (result.cause == EndCause::recalled) return;
   state_.terms.at(job.terms).brisk =
       result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
@@ -213,15 +227,22 @@ void Application::operator()(const TaskRetried& e) {
   tries.failures += e.reason == RetryReason::failed;
   tries.losses += e.reason == RetryReason::lost;
   tries.recalls += e.reason == RetryReason::recalled;
-  tries.checkpointed |= e.reason == RetryReason::checkpointed;
+  tries.checkpointed |= e.reason == RetryReason::checkpointed || asks_to_resume(e.result);
   if (e.not_before > at_) {
     ended.state = TaskBackoff{e.not_before, e.reason};
     index_task(state_, target, e.attempt.index, ended);
   } else {
     target.tasks.erase(e.attempt.index);
+    set_yielded(target, e.attempt.index, e.reason == RetryReason::yielded);
     target.waiting.add(e.attempt.index);
   }
   index_ready(state_, target);
+}
+
+void Application::set_yielded(Job& job, uint32_t index, bool yielded) {
+  if (job.yielded.contains(index) == yielded) return;
+  leave_backlog(state_, job);
+  yielded ? job.yielded.add(index) : job.yielded.remove(index);
 }
 
 void Application::operator()(const BackoffEnded& e) {

@@ -227,7 +227,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Remove
   const Site* site = state.site_named(command.name);
   if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.name), "name");
   for (const auto& [name, node] : site->nodes) {
-    if (node.tasks > 0)
+    if (!node.holders.empty())
       return fail(ErrorCode::conflict, "site " + site->name + " still runs work; drain it first",
                   "name");
   }

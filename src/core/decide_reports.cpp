@@ -51,6 +51,11 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
               const AttemptResult& result) {
   const auto* stop = std::get_if<TaskStop>(&state);
   if (stop && stop->reason == StopReason::cancelled) return {{}, Outcome::cancelled, {}};
+  // It ended because we said so, or at least not by itself and well: it comes back as soon as it
+  // can.
+  const bool by_itself = result.cause == EndCause::exited && !asks_to_resume(result);
+  if (stop && stop->reason == StopReason::yielded && !by_itself)
+    return {RetryReason::yielded, Outcome::cancelled, {}};
   if (asks_to_resume(result) && tries.attempts < kAttemptsMax) {
     // One that makes no headway must not spin.
     const bool hasty = result.usage.ended - result.usage.started < kCheckpointSpan;

@@ -58,6 +58,8 @@ struct StopAttempt {
   SiteId site;
   Duration grace;
   bool unless_begun = false;  // hand it back if it is still in line, else let it be
+  StopReason reason = StopReason::cancelled;
+  Time deadline;  // when its grace is over
 };
 // The result is durable here; the site may drop its copy.
 struct ForgetAttempt {

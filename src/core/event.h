@@ -147,13 +147,15 @@ struct TaskStarted {
   bool operator==(const TaskStarted&) const = default;
 };
 
-enum class StopReason : uint8_t { none, cancelled, requeued };
-BOOST_DESCRIBE_ENUM(StopReason, none, cancelled, requeued)
+// `yielded`: others have the better right to its room.
+enum class StopReason : uint8_t { none, cancelled, requeued, yielded };
+BOOST_DESCRIBE_ENUM(StopReason, none, cancelled, requeued, yielded)
 
 struct TaskStopping {
   AttemptId attempt;
   StopReason reason = StopReason::cancelled;
   Duration grace;
+  JobId beneficiary;  // of one that yields
   bool operator==(const TaskStopping&) const = default;
 };
 struct TaskUnreachable {
@@ -169,8 +171,8 @@ struct TaskEnded {
   bool operator==(const TaskEnded&) const = default;
 };
 
-enum class RetryReason : uint8_t { failed, lost, checkpointed, requeued, recalled };
-BOOST_DESCRIBE_ENUM(RetryReason, failed, lost, checkpointed, requeued, recalled)
+enum class RetryReason : uint8_t { failed, lost, checkpointed, requeued, recalled, yielded };
+BOOST_DESCRIBE_ENUM(RetryReason, failed, lost, checkpointed, requeued, recalled, yielded)
 
 // An attempt is over and the task waits for another one.
 struct TaskRetried {
@@ -291,7 +293,7 @@ ATOLL_DESCRIBE(DependenciesSettled, id)
 ATOLL_DESCRIBE(WaitingEnded, id, indices, outcome, message)
 ATOLL_DESCRIBE(TaskPlaced, attempt, placement, behind)
 ATOLL_DESCRIBE(TaskStarted, attempt, started)
-ATOLL_DESCRIBE(TaskStopping, attempt, reason, grace)
+ATOLL_DESCRIBE(TaskStopping, attempt, reason, grace, beneficiary)
 ATOLL_DESCRIBE(TaskUnreachable, attempt, unreachable)
 ATOLL_DESCRIBE(TaskEnded, attempt, outcome, result)
 ATOLL_DESCRIBE(TaskRetried, attempt, reason, result, not_before)

@@ -8,24 +8,6 @@
 namespace atl::core {
 namespace {
 
-void leave_backlog(State& state, const Job& job) {
-  const TermsEntry& entry = state.terms.at(job.terms);
-  const auto tier = state.backlog.find(entry.terms.tier);
-  if (tier == state.backlog.end()) return;
-  const auto ns = tier->second.find(job.ns);
-  if (ns == tier->second.end()) return;
-  const auto user = ns->second.find(job.user);
-  if (user == ns->second.end()) return;
-  const auto queue = user->second.find(entry.shape);
-  if (queue == user->second.end()) return;
-  queue->second.erase(place_of(state, job));
-  if (!queue->second.empty()) return;
-  user->second.erase(queue);
-  if (user->second.empty()) ns->second.erase(user);
-  if (ns->second.empty()) tier->second.erase(ns);
-  if (tier->second.empty()) state.backlog.erase(tier);
-}
-
 void forget_shape(State& state, ShapeId id) {
   const auto it = state.shapes.find(id);
   if (--it->second.terms > 0) return;
@@ -48,13 +30,39 @@ void for_each_account(State& state, const Job& job, Fn fn) {
   for_each_cohort(state, ns.stake.cohort, [&](Cohort& cohort) { fn(cohort.account); });
 }
 
-void hold(State& state, const Job& job, const Placement& placement, int sign) {
+Holder holder_of(const State& state, const Job& job, const Task& task) {
+  const Duration wall = state.terms_of(job).wall;
+  const auto limit = [&](Time begun) { return wall.us > 0 ? begun + wall : Time{}; };
+  Holder holder{job.ns, job.terms, task.attempt, false, {}, {}, placement_of(task.state)->devices};
+  match(
+      task.state, [](const TaskBackoff&) {},
+      [&](const TaskStarting& s) {
+        holder.since = s.placed;
+        holder.until = limit(s.placed);
+      },
+      [&](const TaskRunning& s) {
+        holder.since = s.started;
+        if (!s.unreachable) holder.until = limit(s.started);
+      },
+      [&](const TaskStop& s) {
+        holder.since = s.started ? s.started : s.placed;
+        if (!s.unreachable) holder.until = s.since + s.grace;
+        holder.stopping = true;
+      });
+  return holder;
+}
+
+void hold(State& state, const Job& job, uint32_t index, const Task& task, int sign) {
+  const Placement& placement = *placement_of(task.state);
   Site& site = state.sites.at(placement.site);
   Node& node = site.nodes.at(placement.node);
   const Terms& terms = state.terms_of(job);
   node.cpu_milli_used += sign * terms.resources.cpu_milli;
   node.memory_bytes_used += sign * terms.resources.memory_bytes;
-  node.tasks += static_cast<uint32_t>(sign);
+  if (sign > 0)
+    node.holders.emplace(TaskId{job.id, index}, holder_of(state, job, task));
+  else
+    node.holders.erase(TaskId{job.id, index});
   for (const HeldDevice& device : placement.devices) {
     const bool changed = sign > 0 ? node.units_used.insert(device.unit).second
                                   : node.units_used.erase(device.unit) == 1;
@@ -102,7 +110,7 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
   const Placement* placement = placement_of(task.state);
   if (placement && task.line) return set_follower(state, job, index, task, sign);
   if (placement) {
-    hold(state, job, *placement, sign);
+    hold(state, job, index, task, sign);
     job.placed += static_cast<uint32_t>(sign);
     const AttemptId attempt{job.id, index, task.attempt};
     if (sign < 0 || !state.followers.contains(attempt)) set_leader(state, job, attempt, sign);
@@ -116,7 +124,25 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
 
 Waiting place_of(const State& state, const Job& job) {
   const int64_t step = state.policy.ageing.us;
-  return {true, job.submitted - Duration{state.terms_of(job).priority * step}, job.id};
+  return {job.yielded.empty(), job.submitted - Duration{state.terms_of(job).priority * step}, job.id};
+}
+
+void leave_backlog(State& state, const Job& job) {
+  const TermsEntry& entry = state.terms.at(job.terms);
+  const auto tier = state.backlog.find(entry.terms.tier);
+  if (tier == state.backlog.end()) return;
+  const auto ns = tier->second.find(job.ns);
+  if (ns == tier->second.end()) return;
+  const auto user = ns->second.find(job.user);
+  if (user == ns->second.end()) return;
+  const auto queue = user->second.find(entry.shape);
+  if (queue == user->second.end()) return;
+  queue->second.erase(place_of(state, job));
+  if (!queue->second.empty()) return;
+  user->second.erase(queue);
+  if (user->second.empty()) ns->second.erase(user);
+  if (ns->second.empty()) tier->second.erase(ns);
+  if (tier->second.empty()) state.backlog.erase(tier);
 }
 
 void index_user(State& state, const User& user) {
@@ -161,6 +187,13 @@ void index_task(State& state, Job& job, uint32_t index, const Task& task) {
 
 void unindex_task(State& state, Job& job, uint32_t index, const Task& task) {
   set_task(state, job, index, task, -1);
+}
+
+void reindex_holder(State& state, const Job& job, uint32_t index, const Task& task) {
+  if (task.line) return;
+  const Placement& at = *placement_of(task.state);
+  state.sites.at(at.site).nodes.at(at.node).holders.at(TaskId{job.id, index}) =
+      holder_of(state, job, task);
 }
 
 void index_tasks(State& state, Job& job) {

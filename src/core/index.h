@@ -20,12 +20,18 @@ void index_unsettled(State& state, const Job& job);
 void index_task(State& state, Job& job, uint32_t index, const Task& task);
 void unindex_task(State& state, Job& job, uint32_t index, const Task& task);
 
+// A task that keeps its room has started or stops.
+void reindex_holder(State& state, const Job& job, uint32_t index, const Task& task);
+
 // All of a job's tasks.
 void index_tasks(State& state, Job& job);
 void unindex_tasks(State& state, Job& job);
 
 // A ready job's place in its queue.
 Waiting place_of(const State& state, const Job& job);
+
+// Takes the job out of the backlog, before its place in it changes.
+void leave_backlog(State& state, const Job& job);
 
 // Brings the backlog in line with whether the job is ready; call after anything that may change it.
 void index_ready(State& state, const Job& job);

@@ -25,7 +25,7 @@ std::string broken_in_node(const Site& site, const Node& node) {
   const std::string name = "node " + site.name + "/" + node.capacity.name;
   if (node.cpu_milli_used < 0 || node.memory_bytes_used < 0)
     return name + " released more than it gave";
-  if (node.tasks == 0 &&
+  if (node.holders.empty() &&
       (node.cpu_milli_used != 0 || node.memory_bytes_used != 0 || !node.units_used.empty())) {
     return name + " holds resources for nobody";
   }
@@ -85,7 +85,7 @@ std::string broken_invariant(const State& state) {
     for (auto& [name, node] : site.nodes) {
       node.cpu_milli_used = node.memory_bytes_used = 0;
       node.units_used.clear();
-      node.tasks = 0;
+      node.holders.clear();
     }
   }
   for (auto& [id, entry] : rebuilt.terms) entry.jobs = 0;

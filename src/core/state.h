@@ -81,6 +81,18 @@ struct Cohort {
   bool operator==(const Cohort&) const = default;
 };
 
+// A task that has room on a node, as the scheduler needs to know it.
+struct Holder {
+  NamespaceId ns;
+  TermsId terms;
+  uint32_t attempt = 0;
+  bool stopping = false;
+  Time since;  // its start, or its placing as long as it has not started
+  Time until;  // when it has ended at the latest; zero: nobody knows
+  std::vector<HeldDevice> devices;
+  bool operator==(const Holder&) const = default;
+};
+
 struct Node {
   NodeCapacity capacity;
   bool gone = false;  // no longer reported, but work is still on it
@@ -88,7 +100,7 @@ struct Node {
   int64_t cpu_milli_used = 0;
   int64_t memory_bytes_used = 0;
   std::set<std::string> units_used;
-  uint32_t tasks = 0;
+  std::map<TaskId, Holder> holders;
   bool operator==(const Node&) const = default;
 };
 
@@ -128,6 +140,7 @@ struct TaskStop {
   StopReason reason = StopReason::cancelled;
   Duration grace;
   bool unreachable = false;
+  JobId beneficiary;
   bool operator==(const TaskStop&) const = default;
 };
 using TaskState = std::variant<TaskBackoff, TaskStarting, TaskRunning, TaskStop>;
@@ -185,6 +198,7 @@ struct Job {
   Notify notify;
   uint64_t size = 1;  // indices in all
   Unplaced unplaced;  // of the ended ones
+  IntervalSet yielded;  // waiting again because they had to yield: they come first
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;
@@ -311,12 +325,12 @@ ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)
 ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
 ATOLL_DESCRIBE(TaskStarting, placement, placed)
 ATOLL_DESCRIBE(TaskRunning, placement, placed, started, unreachable)
-ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unreachable)
+ATOLL_DESCRIBE(TaskStop, placement, placed, started, since, reason, grace, unreachable, beneficiary)
 ATOLL_DESCRIBE(InLine, behind, recalled)
 ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
-               tries, tally, dependencies, labels, notify, size, unplaced)
+               tries, tally, dependencies, labels, notify, size, unplaced, yielded)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape)

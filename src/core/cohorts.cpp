@@ -68,6 +68,18 @@ std::vector<CohortId> leaves_first(const State& state) {
 
 }  // namespace
 
+bool holds(const Quota& nominal, const InUse& in_use) {
+  if (in_use.cpu_milli > nominal.cpu_milli.value_or(INT64_MAX)) return false;
+  if (in_use.memory_bytes > nominal.memory_bytes.value_or(INT64_MAX)) return false;
+  if (in_use.tasks > nominal.running.value_or(UINT64_MAX)) return false;
+  return std::all_of(nominal.devices.begin(), nominal.devices.end(), [&](const auto& entry) {
+    const auto used = in_use.devices.find(entry.first);
+    return used == in_use.devices.end() || used->second <= entry.second;
+  });
+}
+
+bool borrows(const Namespace& ns) { return ns.stake.cohort && !holds(ns.quota, ns.in_use); }
+
 std::vector<const Quota*> member_quotas(const State& state, CohortId cohort) {
   std::vector<const Quota*> quotas;
   for (const auto& [id, ns] : state.namespaces) {

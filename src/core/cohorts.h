@@ -20,6 +20,10 @@ void for_each_cohort(AnyState& state, CohortId id, Fn fn) {
 // changes.
 void count_cohorts(State& state);
 
+bool holds(const Quota& nominal, const InUse& in_use);
+// Whether the namespace uses more than it is sure of.
+bool borrows(const Namespace& ns);
+
 // The first amount that `quotas` together exceed in `limit`, as "cpu", "memory", "gpu:a100",
 // "running"; empty when they fit. Where one of them is not limited, nothing is sure, and that is no
 // excess.

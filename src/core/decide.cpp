@@ -68,8 +68,9 @@ Events decide_tick(const State& state, Time now) {
   recall_overdue(state, draft);
   // What was just settled must be applied before placing looks at it; the runtime ticks again.
   if (!draft.empty()) return draft.take();
-  for (TaskPlaced& placed : scheduling::round(state, now, kPlacementsPerRoundMax))
-    draft.add(std::move(placed));
+  scheduling::Decisions decisions = scheduling::round(state, now, kPlacementsPerRoundMax);
+  for (TaskPlaced& placed : decisions.placed) draft.add(std::move(placed));
+  for (TaskStopping& stop : decisions.stops) draft.add(std::move(stop));
   return draft.take();
 }
 

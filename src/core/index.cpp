@@ -32,8 +32,10 @@ void for_each_account(State& state, const Job& job, Fn fn) {
 
 Holder holder_of(const State& state, const Job& job, const Task& task) {
   const Duration wall = state.terms_of(job).wall;
-  const auto limit = [&](Time begun) { return wall.us > 0 ? begun + wall : Time{}; };
-  Holder holder{job.ns, job.terms, task.attempt, false, {}, {}, placement_of(task.state)->devices};
+  const Duration grace = state.terms_of(job).grace;
+  const auto limit = [&](Time begun) { return wall.us > 0 ? begun + wall + grace : Time{}; };
+  Holder holder{
+      job.ns, job.terms, task.attempt, false, {}, {}, {}, placement_of(task.state)->devices};
   match(
       task.state, [](const TaskBackoff&) {},
       [&](const TaskStarting& s) {
@@ -48,6 +50,7 @@ Holder holder_of(const State& state, const Job& job, const Task& task) {
         holder.since = s.started ? s.started : s.placed;
         if (!s.unreachable) holder.until = s.since + s.grace;
         holder.stopping = true;
+        holder.beneficiary = s.beneficiary;
       });
   return holder;
 }

@@ -89,6 +89,7 @@ struct Holder {
   bool stopping = false;
   Time since;  // its start, or its placing as long as it has not started
   Time until;  // when it has ended at the latest; zero: nobody knows
+  JobId beneficiary;  // for whom it yields
   std::vector<HeldDevice> devices;
   bool operator==(const Holder&) const = default;
 };

@@ -1,8 +1,11 @@
 #include "core/scheduling/explain.h"
 
+#include <algorithm>
+
 #include "base/amount.h"
 #include "core/index.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/round.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -106,6 +109,53 @@ Explanation pausing_or_in_line(const Job& job) {
   return why;
 }
 
+// Others have been told to make room for the job: how many, and until when at the latest.
+std::optional<Explanation> yielding(const State& state, const Job& job) {
+  Explanation why;
+  int64_t tasks = 0;
+  for (const auto& [id, site] : state.sites) {
+    for (const auto& [name, node] : site.nodes) {
+      for (const auto& [task, holder] : node.holders) {
+        if (!holder.stopping || holder.beneficiary != job.id) continue;
+        ++tasks;
+        why.until = std::max(why.until, holder.until);
+        if (std::find(why.waits_for.begin(), why.waits_for.end(), task.job) == why.waits_for.end())
+          why.waits_for.push_back(task.job);
+      }
+    }
+  }
+  if (tasks == 0) return std::nullopt;
+  why.block = {Obstacle::yielding, "tasks", tasks, 0, 0, {}};
+  why.sentence = "waiting for " + std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") +
+                 " to make room for it" +
+                 (why.until ? ", until " + format_time(why.until) + " at the latest" : "");
+  return why;
+}
+
+// There would be room, were it not kept for somebody who is served before.
+Explanation claimed(const State& state, const Job& job) {
+  Explanation why;
+  const World world = after_round(state, state.now);
+  const Terms& terms = state.terms_of(job);
+  for (const Claim& claim : world.claims) {
+    const NodeView& view = world.nodes[claim.node];
+    if (claim.job == job.id || !meant(view, terms) || !node_could(*view.node, terms.resources))
+      continue;
+    why.block = {Obstacle::claimed, view.node->capacity.name, 0, 0, 0, {}};
+    why.waits_for = {claim.job};
+    why.until = claim.until;
+    why.sentence = "waiting behind job " + to_string(claim.job) + ", for which room is kept on " +
+                   view.node->capacity.name;
+    if (claim.until) {
+      why.sentence += " from " + format_time(claim.until) +
+                      " on; with a --time that ends before, it could start now";
+    }
+    return why;
+  }
+  why.sentence = "starting in the next round";
+  return why;
+}
+
 Block first_block(const State& state, const Job& job) {
   const World world = look(state, state.now);
   const Terms& terms = state.terms_of(job);
@@ -148,8 +198,13 @@ Explanation explain(const State& state, const Job& job, bool quick) {
   }
   if (!job.dependencies.empty()) return dependency(job);
   if (job.waiting.empty()) return pausing_or_in_line(job);
-  why.block = first_block(state, job);
-  why.sentence = sentence_for(state, job, why.block);
+  if (auto room = yielding(state, job)) {
+    why = std::move(*room);
+  } else {
+    why.block = first_block(state, job);
+    why.sentence = sentence_for(state, job, why.block);
+    if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
+  }
   if (quick) return why;
   why.position = position_of(state, job);
   why.sentence += "; position " + std::to_string(why.position) +

@@ -97,6 +97,15 @@ std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms&
   return block;
 }
 
+std::optional<Block> over_own_quota(const World& world, NamespaceId id, const Terms& terms) {
+  std::optional<Block> block;
+  walk(world, id, [&](const Level& level) {
+    block = over(level, terms);
+    return true;
+  });
+  return block;
+}
+
 bool within_quota(const World& world, NamespaceId id) {
   bool within = true;
   walk(world, id, [&](const Level& level) {

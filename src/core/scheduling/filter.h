@@ -21,9 +21,11 @@ enum class Obstacle {
   capacity,    // nodes are large enough but busy
   turn,        // nothing: it starts in the next round
   in_line,     // nothing: it starts when the task before it ends
+  yielding,    // others are making room for it
+  claimed,     // what it needs is kept for one that is served before it
 };
 BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, draining,
-                    infeasible, capacity, turn, in_line)
+                    infeasible, capacity, turn, in_line, yielding, claimed)
 
 // One thing in the way, with how much of it.
 struct Block {
@@ -39,6 +41,9 @@ struct Block {
 // What the quotas of the namespace and of the cohorts above it, with what may be borrowed, say to
 // one more task of these terms. The narrowest comes first: the namespace's own.
 std::optional<Block> over_quota(const World& world, NamespaceId ns, const Terms& terms);
+
+// The same for the namespace's own quota alone.
+std::optional<Block> over_own_quota(const World& world, NamespaceId ns, const Terms& terms);
 
 // Whether all of them still hold what is in use, after one of them shrank.
 bool within_quota(const World& world, NamespaceId ns);

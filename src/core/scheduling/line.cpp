@@ -9,7 +9,7 @@ namespace atl::core::scheduling {
 namespace {
 
 // Room that is handed on must be room there is: a node or a quota that shrank gets it back instead.
-bool fits(const NodeView& node) { return node.cpu_milli_free >= 0 && node.memory_bytes_free >= 0; }
+bool fits(const NodeView& node) { return node.free.cpu_milli >= 0 && node.free.memory_bytes >= 0; }
 
 const NodeView* usable_node(const World& world, const Placement& at) {
   for (const NodeView& view : world.nodes) {

@@ -6,61 +6,8 @@
 namespace atl::core::scheduling {
 namespace {
 
-bool matches(const Device& device, const DeviceRequest& request) {
-  return device.kind == request.kind && (request.model.empty() || device.model == request.model);
-}
-
-// Whether the quota leaves one more device of its model; if so, it is counted as taken.
-bool take_allowed(Allowance& allowed, const Device& device) {
-  if (allowed.empty()) return true;
-  const auto it = allowed.find(device.kind + ":" + device.model);
-  if (it == allowed.end()) return true;
-  if (it->second <= 0) return false;
-  --it->second;
-  return true;
-}
-
-// Devices for every request out of `available`; requests for a model choose before those for any.
-std::optional<std::vector<HeldDevice>> pick(std::vector<const Device*> available,
-                                            const Resources& resources, Allowance allowed = {}) {
-  std::vector<HeldDevice> picked;
-  std::vector<const DeviceRequest*> order;
-  for (const bool modelled : {true, false}) {
-    for (const DeviceRequest& request : resources.devices) {
-      if (request.model.empty() != modelled) order.push_back(&request);
-    }
-  }
-  for (const DeviceRequest* request : order) {
-    for (uint32_t i = 0; i < request->count; ++i) {
-      const auto it = std::find_if(available.begin(), available.end(), [&](const Device* device) {
-        return matches(*device, *request) && take_allowed(allowed, *device);
-      });
-      if (it == available.end()) return std::nullopt;
-      picked.push_back({(*it)->unit, (*it)->kind, (*it)->model});
-      available.erase(it);
-    }
-  }
-  return picked;
-}
-
-bool meant(const NodeView& view, const Terms& terms) {
-  return terms.site.empty() ? !view.only_by_name : terms.site == *view.site_name;
-}
-
 bool meant(const State& state, const Site& site, const Terms& terms) {
   return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
-}
-
-std::vector<const Device*> all_devices(const Node& node) {
-  std::vector<const Device*> all;
-  for (const Device& device : node.capacity.devices) all.push_back(&device);
-  return all;
-}
-
-bool node_could(const Node& node, const Resources& resources) {
-  return node.capacity.cpu_milli >= resources.cpu_milli &&
-         node.capacity.memory_bytes >= resources.memory_bytes &&
-         pick(all_devices(node), resources).has_value();
 }
 
 const Site* draining_that_could(const State& state, const Terms& terms) {
@@ -74,8 +21,10 @@ const Site* draining_that_could(const State& state, const Terms& terms) {
 }
 
 int64_t count_matching(const std::vector<const Device*>& devices, const DeviceRequest& request) {
-  return std::count_if(devices.begin(), devices.end(),
-                       [&](const Device* device) { return matches(*device, request); });
+  return std::count_if(devices.begin(), devices.end(), [&](const Device* device) {
+    return device->kind == request.kind &&
+           (request.model.empty() || device->model == request.model);
+  });
 }
 
 // A request for any model needs what those for a model leave over, so it is counted with them.
@@ -99,35 +48,63 @@ Block missing_on(const NodeView& view, const Resources& resources, int& missing)
   for (const DeviceRequest& request : resources.devices) {
     const std::string name =
         request.model.empty() ? request.kind : request.kind + ":" + request.model;
-    note(name, asked_with_models(resources, request), count_matching(view.devices_free, request),
-         count_matching(all_devices(*view.node), request));
+    note(name, asked_with_models(resources, request), count_matching(view.free.devices, request),
+         count_matching(whole(*view.node).devices, request));
   }
-  note("cpu", resources.cpu_milli, view.cpu_milli_free, view.node->capacity.cpu_milli);
-  note("memory", resources.memory_bytes, view.memory_bytes_free, view.node->capacity.memory_bytes);
+  note("cpu", resources.cpu_milli, view.free.cpu_milli, view.node->capacity.cpu_milli);
+  note("memory", resources.memory_bytes, view.free.memory_bytes, view.node->capacity.memory_bytes);
   return block;
 }
 
 }  // namespace
 
+bool meant(const NodeView& view, const Terms& terms) {
+  return terms.site.empty() ? !view.only_by_name : terms.site == *view.site_name;
+}
+
+bool node_could(const Node& node, const Resources& resources) {
+  if (node.capacity.cpu_milli < resources.cpu_milli ||
+      node.capacity.memory_bytes < resources.memory_bytes)
+    return false;
+  return resources.devices.empty() || fits(whole(node), resources);
+}
+
+Room room_for(const NodeView& view, Time end) {
+  Room room = view.free;
+  for (const Lent& lent : view.lent) {
+    if (end && end <= lent.until) add(room, lent.room);
+  }
+  return room;
+}
+
 std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed) {
   using Leftover = std::tuple<size_t, int64_t, int64_t>;  // devices, cores, memory
-  std::optional<Placement> best;
+  const NodeView* best = nullptr;
   Leftover best_leftover{};
+  std::vector<const Device*> devices;
+  Room lent;
   for (const NodeView& view : world.nodes) {
-    if (!meant(view, terms) || view.cpu_milli_free < terms.resources.cpu_milli ||
-        view.memory_bytes_free < terms.resources.memory_bytes) {
+    if (!meant(view, terms)) continue;
+    if (!view.lent.empty()) lent = room_for(view, ends_by(world, terms));
+    const Room& room = view.lent.empty() ? view.free : lent;
+    if (room.cpu_milli < terms.resources.cpu_milli ||
+        room.memory_bytes < terms.resources.memory_bytes)
       continue;
-    }
-    const Leftover leftover{view.devices_free.size(), view.cpu_milli_free, view.memory_bytes_free};
+    const Leftover leftover{room.devices.size(), room.cpu_milli, room.memory_bytes};
     if (best && best_leftover <= leftover) continue;
-    auto devices = terms.resources.devices.empty()
-                       ? std::vector<HeldDevice>{}
-                       : pick(view.devices_free, terms.resources, allowed);
-    if (!devices) continue;
-    best = Placement{view.site, view.node->capacity.name, std::move(*devices)};
+    if (!terms.resources.devices.empty()) {
+      auto picked = pick(room.devices, terms.resources, allowed);
+      if (!picked) continue;
+      devices = std::move(*picked);
+    }
+    best = &view;
     best_leftover = leftover;
   }
-  return best;
+  if (!best) return std::nullopt;
+  Placement placement{best->site, best->node->capacity.name, {}};
+  for (const Device* device : devices)
+    placement.devices.push_back({device->unit, device->kind, device->model});
+  return placement;
 }
 
 Allowance allowance(const World& world, NamespaceId ns) {
@@ -197,7 +174,7 @@ std::optional<Resources> nearest_feasible(const State& state, const Terms& terms
       bool some_of_each = true;
       for (DeviceRequest& request : fit.devices) {
         request.count = std::min(request.count,
-                                 static_cast<uint32_t>(count_matching(all_devices(node), request)));
+                                 static_cast<uint32_t>(count_matching(whole(node).devices, request)));
         some_of_each &= request.count > 0;
       }
       if (some_of_each && node_could(node, fit) && (!nearest || *nearest < fit)) nearest = fit;

@@ -7,10 +7,15 @@
 
 namespace atl::core::scheduling {
 
-// How many more devices of each limited model ("gpu:a100") a namespace's quota leaves. A request
-// for any model must respect it too, and only the choice of devices can tell.
-using Allowance = std::map<std::string, int64_t>;
+// What the quotas leave of each limited model.
 Allowance allowance(const World& world, NamespaceId ns);
+
+// Whether the terms are meant for the node at all.
+bool meant(const NodeView& view, const Terms& terms);
+// Whether the node, were it empty, could hold them.
+bool node_could(const Node& node, const Resources& resources);
+// What the node has for a task that ends by then (zero: nobody knows).
+Room room_for(const NodeView& view, Time end);
 
 std::optional<Placement> place(const World& world, const Terms& terms,
                                const Allowance& allowed = {});

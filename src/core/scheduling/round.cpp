@@ -1,10 +1,12 @@
 #include "core/scheduling/round.h"
 
-#include "core/scheduling/candidates.h"
+#include "core/limits.h"
 #include "core/scheduling/filter.h"
 #include "core/scheduling/line.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/plan.h"
 #include "core/scheduling/rank.h"
+#include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -55,15 +57,16 @@ class Round {
   Round(const State& state, Time now, uint32_t max)
       : state_(state), world_(look(state, now)), max_(max) {}
 
-  std::vector<TaskPlaced> run() {
+  void run() {
     for (const Tier tier : kTiers) serve(tier);
-    return std::move(placed_);
   }
+  Decisions take_decisions() { return std::move(made_); }
+  World take_world() { return std::move(world_); }
 
  private:
   void serve(Tier tier) {
     Ranking ranking(world_, tier);
-    while (placed_.size() < max_ && world_.full.size() < state_.shapes.size()) {
+    while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
       if (!head) return;
       try_one(ranking, *head);
@@ -79,35 +82,74 @@ class Round {
     auto room = find_room(world_, job, terms);
     if (room) {
       take(world_, job, terms, *room);
-      placed_.push_back({indices.attempt(), std::move(*room), {}});
+      if (yielders_) yielders_->placed(job, terms, *room);
+      made_.placed.push_back({indices.attempt(), std::move(*room), {}});
       indices.advance();
       return ranking.charged();
     }
     if (const auto leader = may_line_up_ ? next_leader(world_, job, terms) : std::nullopt) {
-      placed_.push_back({indices.attempt(), *leader->placement, leader->attempt});
+      made_.placed.push_back({indices.attempt(), *leader->placement, leader->attempt});
       return indices.advance();
     }
     if (room.error() == Stuck::job) return ranking.advance();
+    if (promised(job, terms)) return indices.advance();
     if (room.error() == Stuck::quota) return ranking.drop();
-    // Room that comes free is for the one that waits for it first, not for who comes after.
+    wait_for_room(job, terms);
+    world_.full.insert(head.shape);
+  }
+
+  // Whether others make room for one more task of the job, or have begun to.
+  bool promised(const Job& job, const Terms& terms) {
+    if (promises_ >= kPromisesPerRoundMax) return false;
+    if (!yielders_) yielders_.emplace(world_);
+    const auto yielding = yielders_->make_room(job, terms);
+    if (!yielding) return false;
+    ++promises_;
+    yielders_->settle(*yielding, job, terms, world_);
+    world_.claims.push_back({job.id, yielding->node, {}});
+    for (const TaskStopping& stop : yielding->stops) made_.stops.push_back(stop);
+    may_line_up_ = false;
+    return true;
+  }
+
+  // Room that comes free is for those who wait for it first, not for who comes after.
+  void wait_for_room(const Job& job, const Terms& terms) {
     if (may_line_up_)
       may_line_up_ = why_not_placed(world_, terms).obstacle != Obstacle::capacity;
-    world_.full.insert(head.shape);
+    if (awaited_ >= kAwaitedPerRoundMax) return;
+    const auto opening = soonest(world_, terms);
+    if (!opening) return;
+    ++awaited_;
+    NodeView& view = world_.nodes[opening->node];
+    claim(view, terms.resources, opening->ending, opening->at);
+    view.awaited = true;
+    world_.claims.push_back({job.id, opening->node, opening->at});
   }
 
   const State& state_;
   World world_;
   const uint32_t max_;
   bool may_line_up_ = true;
+  uint32_t promises_ = 0;
+  uint32_t awaited_ = 0;
+  std::optional<Yielders> yielders_;
   std::map<JobId, Indices> under_way_;
-  std::vector<TaskPlaced> placed_;
+  Decisions made_;
 };
 
 }  // namespace
 
-std::vector<TaskPlaced> round(const State& state, Time now, uint32_t max) {
+Decisions round(const State& state, Time now, uint32_t max) {
   if (state.backlog.empty()) return {};
-  return Round(state, now, max).run();
+  Round round(state, now, max);
+  round.run();
+  return round.take_decisions();
+}
+
+World after_round(const State& state, Time now) {
+  Round round(state, now, UINT32_MAX);
+  round.run();
+  return round.take_world();
 }
 
 }  // namespace atl::core::scheduling

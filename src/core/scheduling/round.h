@@ -3,11 +3,19 @@
 #pragma once
 
 #include "core/event.h"
-#include "core/state.h"
+#include "core/scheduling/world.h"
 
 namespace atl::core::scheduling {
 
+struct Decisions {
+  std::vector<TaskPlaced> placed;
+  std::vector<TaskStopping> stops;
+};
+
 // At most `max` placements; the next round goes on.
-std::vector<TaskPlaced> round(const State& state, Time now, uint32_t max);
+Decisions round(const State& state, Time now, uint32_t max);
+
+// The world as a whole round leaves it, to see who keeps what.
+World after_round(const State& state, Time now);
 
 }  // namespace atl::core::scheduling

@@ -39,7 +39,71 @@ Terms smallest_of(const State& state) {
   return least;
 }
 
+Room free_room(const Node& node) {
+  Room room{node.capacity.cpu_milli - node.cpu_milli_used,
+            node.capacity.memory_bytes - node.memory_bytes_used,
+            {}};
+  for (const Device& device : node.capacity.devices) {
+    if (!node.units_used.count(device.unit)) room.devices.push_back(&device);
+  }
+  return room;
+}
+
+std::vector<const Device*> units(const Node& node, const Placement& placement) {
+  std::vector<const Device*> found;
+  for (const Device& device : node.capacity.devices) {
+    const auto same = [&](const HeldDevice& held) { return held.unit == device.unit; };
+    if (std::any_of(placement.devices.begin(), placement.devices.end(), same))
+      found.push_back(&device);
+  }
+  return found;
+}
+
+Resources amount_within(const Resources& wanted, const Room& room) {
+  Resources part;
+  part.cpu_milli = std::clamp<int64_t>(room.cpu_milli, 0, wanted.cpu_milli);
+  part.memory_bytes = std::clamp<int64_t>(room.memory_bytes, 0, wanted.memory_bytes);
+  return part;
+}
+
+// Takes room for a task that ends by then (zero: nobody knows) out of what is free, and for the
+// rest out of what is lent for so long.
+void take_room(NodeView& view, const Resources& resources,
+               const std::vector<const Device*>& devices, Time end) {
+  Resources part = view.lent.empty() ? resources : amount_within(resources, view.free);
+  Resources rest = resources;
+  remove(view.free, part, devices);
+  remove(view.later, part, devices);
+  for (Lent& lent : view.lent) {
+    rest.cpu_milli -= part.cpu_milli;
+    rest.memory_bytes -= part.memory_bytes;
+    part = end && end <= lent.until ? amount_within(rest, lent.room) : Resources{};
+    remove(lent.room, part, devices);
+  }
+}
+
+// Makes `room` no larger than `bound`; gives back what it loses.
+Room shrink(Room& room, const Room& bound) {
+  Room lost;
+  lost.cpu_milli = std::max<int64_t>(0, room.cpu_milli - std::max<int64_t>(0, bound.cpu_milli));
+  lost.memory_bytes =
+      std::max<int64_t>(0, room.memory_bytes - std::max<int64_t>(0, bound.memory_bytes));
+  for (const Device* device : room.devices) {
+    if (std::find(bound.devices.begin(), bound.devices.end(), device) == bound.devices.end())
+      lost.devices.push_back(device);
+  }
+  Resources gone;
+  gone.cpu_milli = lost.cpu_milli;
+  gone.memory_bytes = lost.memory_bytes;
+  remove(room, gone, lost.devices);
+  return lost;
+}
+
 }  // namespace
+
+Time ends_by(const World& world, const Terms& terms) {
+  return terms.wall.us > 0 ? world.now + terms.wall + terms.grace : Time{};
+}
 
 World look(const State& state, Time now) {
   World world;
@@ -51,20 +115,37 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
-      NodeView view{id,
-                    &site.name,
-                    &node,
-                    by_name,
-                    node.capacity.cpu_milli - node.cpu_milli_used,
-                    node.capacity.memory_bytes - node.memory_bytes_used,
-                    {}};
-      for (const Device& device : node.capacity.devices) {
-        if (!node.units_used.count(device.unit)) view.devices_free.push_back(&device);
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, false};
+      view.later = view.free;
+      for (const auto& [task, holder] : node.holders) {
+        const Terms& terms = state.terms.at(holder.terms).terms;
+        if (holder.stopping) add(view.later, room_of(node, holder, terms.resources));
+        world.some_yield |= holder.stopping || terms.tier == Tier::opportunistic;
       }
       world.nodes.push_back(std::move(view));
     }
   }
+  world.some_yield |= std::any_of(
+      state.namespaces.begin(), state.namespaces.end(),
+      [](const auto& entry) { return borrows(entry.second); });
   return world;
+}
+
+void claim(NodeView& view, const Resources& resources, const Room& ending, Time until) {
+  // Devices that come free by themselves first, then those of tasks that stop, then free ones.
+  std::vector<const Device*> order = ending.devices;
+  for (const bool free : {false, true}) {
+    for (const Device* device : view.later.devices) {
+      const auto& now = view.free.devices;
+      if ((std::find(now.begin(), now.end(), device) != now.end()) == free) order.push_back(device);
+    }
+  }
+  Resources rest = resources;
+  rest.cpu_milli = std::max<int64_t>(0, rest.cpu_milli - ending.cpu_milli);
+  rest.memory_bytes = std::max<int64_t>(0, rest.memory_bytes - ending.memory_bytes);
+  remove(view.later, rest, pick_some(order, resources));
+  Room lent = shrink(view.free, view.later);
+  if (until) view.lent.push_back({until, std::move(lent)});
 }
 
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement) {
@@ -81,13 +162,8 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
                   });
   ++world.placed_of_job[job.id];
   for (NodeView& view : world.nodes) {
-    if (view.site != placement.site || view.node->capacity.name != placement.node) continue;
-    view.cpu_milli_free -= terms.resources.cpu_milli;
-    view.memory_bytes_free -= terms.resources.memory_bytes;
-    std::erase_if(view.devices_free, [&](const Device* device) {
-      return std::any_of(placement.devices.begin(), placement.devices.end(),
-                         [&](const HeldDevice& held) { return held.unit == device->unit; });
-    });
+    if (view.site == placement.site && view.node->capacity.name == placement.node)
+      take_room(view, terms.resources, units(*view.node, placement), ends_by(world, terms));
   }
 }
 

@@ -8,24 +8,40 @@
 #include <tuple>
 #include <vector>
 
+#include "core/scheduling/room.h"
 #include "core/state.h"
 
 namespace atl::core::scheduling {
+
+// Free until somebody's claim on it begins.
+struct Lent {
+  Time until;
+  Room room;
+};
 
 struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
   bool only_by_name = false;  // no place for work that does not ask for it
-  int64_t cpu_milli_free = 0;
-  int64_t memory_bytes_free = 0;
-  std::vector<const Device*> devices_free;  // in the node's order
+  Room free;   // for anybody, now
+  Room later;  // when those that are stopping have ended, without what is claimed of it
+  std::vector<Lent> lent;
+  bool awaited = false;  // somebody waits for work here to end by itself
+};
+
+// Room that is kept for a job which was served before others.
+struct Claim {
+  JobId job;
+  size_t node = 0;  // of the world's
+  Time until;       // when it begins; zero: nobody knows
 };
 
 struct World {
   const State* state = nullptr;
   Time now;
   std::vector<NodeView> nodes;  // usable: reported, not gone, their site not draining
+  bool some_yield = false;      // some of the work on them may have to make room, or is about to
   Terms smallest;               // of each resource the least that anybody waits for
   std::set<ShapeId> full;       // shapes for which the round has found no room
 
@@ -34,6 +50,8 @@ struct World {
   std::map<CohortId, InUse> cohort_in_use;
   std::map<std::tuple<CohortId, NamespaceId, UserId>, Amounts> charged;
   std::map<JobId, uint32_t> placed_of_job;
+  std::vector<Claim> claims;
+  std::set<TaskId> yielding;  // that this round has told to stop
 
   // How far the leaders of a group, or of one job in it, have been given followers by this round.
   std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
@@ -47,6 +65,13 @@ struct World {
 bool only_by_name(const State& state, const Site& site);
 
 World look(const State& state, Time now);
+
+// When a task that is placed now has ended at the latest; zero: nobody knows.
+Time ends_by(const World& world, const Terms& terms);
+
+// Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
+// (`ending`), of what is stopping, and for the rest of what is free, which is lent until then.
+void claim(NodeView& view, const Resources& resources, const Room& ending, Time until);
 
 // Records a placement that the round has decided.
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement);

@@ -1,0 +1,61 @@
+// Between stages: who has to yield. Opportunistic work makes room for any other; borrowed room goes
+// back to those who are within their quota. Nobody else is ever stopped.
+//
+// The victims are a minimal set: with any one of them left alone the task would not fit. Those who
+// lose least work come first.
+#pragma once
+
+#include "core/scheduling/filter.h"
+#include "core/scheduling/world.h"
+
+namespace atl::core::scheduling {
+
+struct Yielding {
+  size_t node = 0;                  // of the world's, where the task will fit
+  std::vector<TaskStopping> stops;  // none: enough are stopping already
+};
+
+// A task that may have to yield.
+struct Yielder {
+  TaskId task;
+  const Holder* holder = nullptr;
+  const Terms* terms = nullptr;
+  size_t node = 0;
+  int64_t lost = 0;  // its work so far, in parts of the platform times time
+};
+
+// Everybody who may have to yield in one round.
+class Yielders {
+ public:
+  explicit Yielders(const World& world);
+
+  // How a task gets its room if others yield, or when those that are stopping have ended; nullopt
+  // when that does not help.
+  std::optional<Yielding> make_room(const Job& job, const Terms& terms);
+
+  // The round has decided so: they count as stopping from now on, and the task has its room.
+  void settle(const Yielding& yielding, const Job& job, const Terms& terms, World& world);
+  // The round has placed one more.
+  void placed(const Job& job, const Terms& terms, const Placement& placement);
+
+ private:
+  class Choice;
+  bool yields_to(const Yielder& yielder, const Job& job, const Terms& terms, bool takes_back) const;
+
+  const World& world_;
+  World relieved_;  // only its sums: without those that stop or yield
+  bool any_ = false;
+  std::set<TaskId> borrowed_;
+  std::vector<std::vector<Yielder>> by_node_;  // whom to ask first, first
+  std::vector<Yielder> all_;
+  std::vector<Room> most_;  // of each node, if everybody yielded
+};
+
+// Whether one more task of these terms is within what the namespace is sure of.
+bool within_nominal(const World& world, NamespaceId ns, const Terms& terms);
+
+// The tasks that run on borrowed room: those that came last, of namespaces that have more than they
+// are sure of.
+std::set<TaskId> borrowed_tasks(const World& world);
+
+}  // namespace atl::core::scheduling

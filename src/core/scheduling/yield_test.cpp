@@ -1,0 +1,243 @@
+#include "core/scheduling/yield.h"
+
+#include <random>
+
+#include "core/scheduling/explain.h"
+#include "core/scheduling/place.h"
+#include "core/scheduling/round.h"
+#include "core/test_world.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+SubmitJob job_of(Tier tier, int64_t cpu_milli = 1000, const std::string& ns = "lab") {
+  SubmitJob job = TestWorld::job(cpu_milli);
+  job.terms.tier = tier;
+  job.ns = ns;
+  return job;
+}
+
+void start_all(TestWorld& world) {
+  world.settle();
+  for (const auto& [id, job] : State(world.state).jobs) {
+    for (const auto& [index, task] : job.tasks) {
+      if (std::holds_alternative<TaskStarting>(task.state))
+        world.run(Report{AttemptStarted{{id, index, task.attempt}, world.now}});
+    }
+  }
+}
+
+// Jobs with a task that was told to make room.
+std::set<uint64_t> stopping(const State& state) {
+  std::set<uint64_t> found;
+  for (const auto& [id, job] : state.jobs) {
+    for (const auto& [index, task] : job.tasks) {
+      const auto* stop = std::get_if<TaskStop>(&task.state);
+      if (stop && stop->reason == StopReason::yielded) found.insert(id.value);
+    }
+  }
+  return found;
+}
+
+void end_stopping(TestWorld& world, bool checkpointed = false) {
+  for (const uint64_t id : stopping(world.state)) {
+    const State before = world.state;
+    for (const auto& [index, task] : before.jobs.at(JobId{id}).tasks) {
+      AttemptResult result;
+      result.cause = EndCause::stopped;
+      result.checkpointed = checkpointed;
+      world.run(Report{AttemptEnded{{JobId{id}, index, task.attempt}, result}});
+    }
+  }
+}
+
+// Whether one more task of the job would have its room.
+bool find_room_now(const State& state, Time now, JobId id) {
+  const World world = look(state, now);
+  const Job& job = state.jobs.at(id);
+  const Terms& terms = state.terms_of(job);
+  return !over_quota(world, job.ns, terms) && place(world, terms, allowance(world, job.ns));
+}
+
+TEST(Yield, OpportunisticWorkMakesRoomAndComesBackFirst) {
+  TestWorld world;
+  world.nodes({node("n1", 2)});
+  const JobId old = world.submit(job_of(Tier::opportunistic));
+  start_all(world);
+  world.now = world.now + minutes(5);
+  const JobId young = world.submit(job_of(Tier::opportunistic));
+  start_all(world);
+  const JobId later = world.submit(job_of(Tier::opportunistic));
+  world.now = world.now + minutes(5);
+  const JobId wanted = world.submit(job_of(Tier::interactive));
+  world.settle();
+  EXPECT_EQ(stopping(world.state), std::set{young.value}) << "who loses least";
+  EXPECT_EQ(world.state.jobs.at(old).tasks.size(), 1u);
+  world.settle();
+  EXPECT_EQ(stopping(world.state).size(), 1u) << "nobody else is asked meanwhile";
+  end_stopping(world, true);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(wanted).placed, 1u);
+  EXPECT_EQ(world.state.jobs.at(young).waiting.size(), 1u);
+  world.run(Report{AttemptEnded{{wanted, 0, 1}, {}}});
+  world.settle();
+  ASSERT_EQ(world.state.jobs.at(young).placed, 1u) << "before one that has waited for longer";
+  EXPECT_EQ(world.state.jobs.at(later).placed, 0u);
+  const auto& start = std::get<StartAttempt>(world.effects.back());
+  EXPECT_EQ(start.attempt, (AttemptId{young, 0, 2}));
+  EXPECT_TRUE(start.resumed);
+}
+
+TEST(Yield, BatchWorkWithinItsQuotaIsLeftAlone) {
+  TestWorld world;
+  world.nodes({node("n1", 1)});
+  world.submit(job_of(Tier::batch));
+  start_all(world);
+  world.submit(job_of(Tier::interactive));
+  world.settle();
+  EXPECT_TRUE(stopping(world.state).empty());
+}
+
+TEST(Yield, OneThatEndsWellByItselfIsDone) {
+  TestWorld world;
+  world.nodes({node("n1", 1)});
+  const JobId victim = world.submit(job_of(Tier::opportunistic));
+  start_all(world);
+  world.submit(job_of(Tier::batch));
+  world.settle();
+  ASSERT_EQ(stopping(world.state), std::set{victim.value});
+  world.run(Report{AttemptEnded{{victim, 0, 1}, {}}});
+  EXPECT_FALSE(world.state.jobs.count(victim)) << "it was faster than the message";
+}
+
+// Two namespaces of one cohort, two cores each, on four cores.
+class Borrowing : public ::testing::Test {
+ protected:
+  Borrowing() {
+    world.nodes({node("n1", 4)});
+    world.run(Request{TestWorld::admin(), SetCohort{"group", {}, {}, {}, {}}});
+    world.run(Request{TestWorld::admin(), CreateNamespace{"bio", ""}});
+    Quota quota;
+    quota.cpu_milli = 2000;
+    for (const char* ns : {"lab", "bio"}) {
+      world.run(Request{TestWorld::admin(), SetQuota{ns, quota}});
+      world.run(Request{TestWorld::admin(), SetStake{ns, "group", {}, {}}});
+    }
+  }
+  int64_t cpus(const char* ns) { return world.state.namespace_named(ns)->in_use.cpu_milli / 1000; }
+  TestWorld world;
+};
+
+TEST_F(Borrowing, WhatOneLeavesUnusedTheOtherUsesAndGivesBack) {
+  for (int i = 0; i < 6; ++i) {
+    world.submit(job_of(Tier::batch));
+    start_all(world);
+    world.now = world.now + minutes(1);
+  }
+  EXPECT_EQ(cpus("lab"), 4);
+  const JobId claim = world.submit(job_of(Tier::batch, 1000, "bio"));
+  world.settle();
+  EXPECT_EQ(stopping(world.state), std::set<uint64_t>{4}) << "the one that came last";
+  EXPECT_NE(explain(world.state, world.state.jobs.at(claim)).sentence.find("waiting for 1 task to make room"),
+            std::string::npos);
+  end_stopping(world);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(claim).placed, 1u);
+  EXPECT_EQ(cpus("lab"), 3);
+}
+
+TEST_F(Borrowing, ABorrowerTakesNothingFromAnother) {
+  for (int i = 0; i < 3; ++i) world.submit(job_of(Tier::batch));
+  start_all(world);
+  for (int i = 0; i < 3; ++i) world.submit(job_of(Tier::batch, 1000, "bio"));
+  world.settle();
+  EXPECT_EQ(stopping(world.state).size(), 1u) << "bio is sure of two, not of three";
+}
+
+TEST_F(Borrowing, MayBeLimited) {
+  Quota one;
+  one.cpu_milli = 1000;
+  world.run(Request{TestWorld::admin(), SetStake{"lab", {}, {}, one}});
+  for (int i = 0; i < 6; ++i) world.submit(job_of(Tier::batch));
+  world.settle();
+  EXPECT_EQ(cpus("lab"), 3);
+}
+
+TEST_F(Borrowing, NobodyWithinTheirQuotaIsStopped) {
+  for (int i = 0; i < 2; ++i) world.submit(job_of(Tier::batch));
+  start_all(world);
+  world.submit(job_of(Tier::interactive, 3000, "bio"));
+  world.settle();
+  EXPECT_TRUE(stopping(world.state).empty()) << "three would be borrowed";
+}
+
+TEST(YieldProperty, VictimsAreMinimalAndOnlyThoseWhoMust) {
+  // Small random worlds. For whoever is told to stop: it was opportunistic, or its namespace had
+  // more than its quota; and with one of them left alone the beneficiary would not fit.
+  std::mt19937 random(5);
+  int stopped = 0, checked = 0;
+  for (int round = 0; round < 3000; ++round) {
+    TestWorld world;
+    std::vector<NodeCapacity> nodes;
+    for (uint32_t i = 0; i <= random() % 3; ++i)
+      nodes.push_back(node("n" + std::to_string(i), 1 + random() % 6, 1 << 30, random() % 3));
+    world.nodes(nodes);
+    world.run(Request{TestWorld::admin(), SetCohort{"group", {}, {}, {}, {}}});
+    for (const char* ns : {"lab", "bio", "chem"}) {
+      if (std::string(ns) != "lab") world.run(Request{TestWorld::admin(), CreateNamespace{ns, ""}});
+      Quota quota;
+      if (random() % 2) quota.cpu_milli = static_cast<int64_t>(1000 * (random() % 5));
+      if (random() % 3 == 0) quota.devices["gpu"] = random() % 2;
+      world.run(Request{TestWorld::admin(), SetQuota{ns, quota}});
+      if (random() % 3) world.run(Request{TestWorld::admin(), SetStake{ns, "group", {}, {}}});
+    }
+    const auto submit = [&] {
+      const char* names[] = {"lab", "bio", "chem"};
+      SubmitJob job = job_of(kTiers[random() % 4], static_cast<int64_t>(500 * (1 + random() % 5)),
+                             names[random() % 3]);
+      if (random() % 3 == 0) job.terms.resources.devices = {{"gpu", "", 1}};
+      job.keep = true;
+      world.submit(job);
+    };
+    for (uint32_t i = 0; i < 4 + random() % 6; ++i) {
+      submit();
+      start_all(world);
+      world.now = world.now + seconds(1 + random() % 100);
+    }
+    submit();
+    const State before = world.state;
+    const Decisions decisions = scheduling::round(before, world.now, 1000);
+    const World seen = look(before, world.now);
+    const std::set<TaskId> borrowed = borrowed_tasks(seen);
+    std::map<JobId, std::vector<TaskStopping>> by_beneficiary;
+    for (const TaskStopping& stop : decisions.stops) {
+      ++stopped;
+      const Terms& terms = before.terms_of(before.jobs.at(stop.attempt.job));
+      ASSERT_TRUE(terms.tier == Tier::opportunistic || borrowed.count(stop.attempt.task()));
+      by_beneficiary[stop.beneficiary].push_back(stop);
+    }
+    // Only where nothing else decided in the same round plays a part.
+    if (after_round(before, world.now).claims.size() != 1 || !decisions.placed.empty()) continue;
+    if (by_beneficiary.empty()) continue;
+    ++checked;
+    const auto& [beneficiary, stops] = *by_beneficiary.begin();
+    const auto starts = [&](size_t spared) {
+      TestWorld after;
+      after.state = before;
+      after.now = world.now;
+      for (size_t i = 0; i < stops.size(); ++i) {
+        if (i == spared) continue;
+        after.run(Request{TestWorld::admin(), CancelJob{stops[i].attempt.job, {}, Duration{}}});
+        after.run(Report{AttemptEnded{stops[i].attempt, {}}});
+      }
+      return find_room_now(after.state, after.now, beneficiary);
+    };
+    ASSERT_TRUE(starts(stops.size())) << "all of them make room";
+    for (size_t i = 0; i < stops.size(); ++i) ASSERT_FALSE(starts(i)) << "one too many";
+  }
+  EXPECT_GT(stopped, 100) << "the worlds are such that it happens";
+  EXPECT_GT(checked, 50);
+}
+
+}  // namespace
+}  // namespace atl::core::scheduling

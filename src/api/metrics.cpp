@@ -94,7 +94,7 @@ SiteUse use_of(const core::Site& site) {
   for (const auto& [name, node] : site.nodes) {
     use.cpus.used += static_cast<double>(node.cpu_milli_used) / 1000;
     use.memory_bytes.used += static_cast<double>(node.memory_bytes_used);
-    use.tasks += node.tasks;
+    use.tasks += node.holders.size();
     if (!node.gone) {
       use.cpus.capacity += static_cast<double>(node.capacity.cpu_milli) / 1000;
       use.memory_bytes.capacity += static_cast<double>(node.capacity.memory_bytes);

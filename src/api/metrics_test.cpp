@@ -113,7 +113,7 @@ TEST(SiteUse, ANodeThatIsGoneCountsOnlyForWhatIsOnIt) {
   site.nodes["b"].capacity = {"b", 4000, 100, {{"gpu0", "gpu", "t4"}}};
   site.nodes["b"].gone = true;
   site.nodes["b"].cpu_milli_used = 500;
-  site.nodes["b"].tasks = 1;
+  site.nodes["b"].holders[TaskId{JobId{1}, 0}] = {};
   const SiteUse use = use_of(site);
   EXPECT_EQ(use.cpus.capacity, 8);
   EXPECT_EQ(use.cpus.used, 0.5);

@@ -40,6 +40,10 @@ std::vector<Ask> Draw::setup() {
     }
     if (rng_.chance(400)) ask(core::SetQuota{name, quota()});
   }
+  ask(core::SetCohort{"c1", {}, {}, {}, {}});
+  for (uint32_t ns = 1; ns <= kNamespaces; ++ns) {
+    if (rng_.chance(500)) ask(core::SetStake{"n" + std::to_string(ns), "c1", {}, {}});
+  }
   return asks;
 }
 
@@ -95,6 +99,7 @@ core::Terms Draw::terms() {
   if (rng_.chance(200)) terms.retry.exit_codes = {1, 3};
   terms.retry.on_timeout = rng_.chance(300);
   if (rng_.chance(200)) terms.site = rng_.pick(sites_);
+  if (rng_.chance(500)) terms.tier = core::kTiers[rng_.below(4)];
   if (rng_.chance(300)) terms.parallel_max = static_cast<uint32_t>(rng_.between(1, 4));
   return terms;
 }
@@ -273,9 +278,42 @@ Ask Draw::about_job() {
   return {{rng_.chance(700) ? root() : someone(), std::move(command)}};
 }
 
+core::Command Draw::cohort() {
+  const std::string name = rng_.chance(700) ? "c1" : "c2";
+  if (rng_.chance(100)) return core::DeleteCohort{name};
+  core::SetCohort set;
+  set.name = name;
+  if (rng_.chance(300)) set.parent = rng_.chance(500) ? "c1" : "";
+  if (rng_.chance(300)) set.weight_milli = static_cast<uint32_t>(rng_.between(0, 5000));
+  if (rng_.chance(300)) set.quota = quota();
+  if (set.quota) set.quota->queued.reset();
+  return set;
+}
+
+core::Command Draw::stake() {
+  core::SetStake set;
+  set.ns = some_namespace();
+  if (rng_.chance(800)) set.cohort = rng_.chance(700) ? "c1" : rng_.chance(500) ? "c2" : "";
+  if (rng_.chance(400)) set.weight_milli = static_cast<uint32_t>(rng_.between(0, 5000));
+  if (rng_.chance(300)) set.borrow = quota();
+  return set;
+}
+
 Ask Draw::about_platform() {
   core::Command command;
-  switch (rng_.below(14)) {
+  switch (rng_.below(19)) {
+    case 14:
+    case 15:
+      command = cohort();
+      break;
+    case 16:
+    case 17:
+      command = stake();
+      break;
+    case 18:
+      command = core::SetPolicy{rng_.between(minutes(1), hours(200)),
+                                rng_.between(seconds(1), hours(2))};
+      break;
     case 9:
       command = core::CreateNamespace{"n4", rng_.chance(500) ? some_user() : ""};
       break;

@@ -52,6 +52,8 @@ class Draw {
   std::string some_namespace() { return "n" + std::to_string(rng_.between(1, kNamespaces + 1)); }
   std::string some_user() { return "u" + std::to_string(rng_.between(2, kUsers - 1)); }
   core::Command change(JobId id);
+  core::Command cohort();
+  core::Command stake();
   void spoil(core::SubmitJob& job);
   void give_payload(Ask& ask);
 

@@ -96,6 +96,7 @@ void Workload::clear_away() {
   if (!server_.up()) return;
   const core::State& state = server_.state();
   for (const auto& [id, ns] : state.namespaces) {
+    if (ns.stake.cohort) order(core::SetStake{ns.name, "", {}, {}});
     if (ns.quota != core::Quota{}) order(core::SetQuota{ns.name, {}});
   }
   bool complete = true;

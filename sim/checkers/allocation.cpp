@@ -5,6 +5,15 @@
 #include "base/overloaded.h"
 
 namespace atl::sim {
+namespace {
+
+bool below(const core::State& state, NamespaceId ns, CohortId cohort) {
+  CohortId at = state.namespaces.at(ns).stake.cohort;
+  while (at && at != cohort) at = state.cohorts.at(at).stake.cohort;
+  return at == cohort;
+}
+
+}  // namespace
 
 void Allocation::recorded(uint64_t, const core::Event& event, const core::State& after) {
   match(
@@ -104,27 +113,47 @@ void Allocation::check_node(const Held& held, const core::State& after) {
   }
 }
 
-void Allocation::check_quota(const Held& held, const core::State& after) {
-  const core::Namespace& ns = after.namespaces.at(held.ns);
-  const core::Quota& quota = ns.quota;
-  const Sum& sum = namespaces_[held.ns];
-  if (quota.cpu_milli && sum.cpu_milli > *quota.cpu_milli)
-    broke(ns.name + " is over its quota of cores");
+// What is in use of a namespace or cohort against its quota, with what it may borrow if it belongs to
+// somebody.
+void Allocation::check_level(const std::string& name, const Sum& sum, const core::Quota& quota,
+                             const core::Stake& stake, const Held& held) {
+  const auto over = [&](auto used, const auto& own, const auto& more) {
+    if (!own) return false;
+    if (!stake.cohort) return used > static_cast<decltype(used)>(*own);
+    return more && used > static_cast<decltype(used)>(*own + *more);
+  };
+  if (over(sum.cpu_milli, quota.cpu_milli, stake.borrow.cpu_milli))
+    broke(name + " is over its quota of cores");
   const bool wants_memory = held.resources.memory_bytes > 0;
-  if (wants_memory && quota.memory_bytes && sum.memory_bytes > *quota.memory_bytes) {
-    broke(ns.name + " is over its quota of memory");
-  }
-  if (quota.running && sum.tasks > *quota.running)
-    broke(ns.name + " is over its quota of running tasks");
+  if (wants_memory && over(sum.memory_bytes, quota.memory_bytes, stake.borrow.memory_bytes))
+    broke(name + " is over its quota of memory");
+  if (over(sum.tasks, quota.running, stake.borrow.running))
+    broke(name + " is over its quota of running tasks");
+  const auto entry = [](const core::Quota& of, const std::string& key) -> std::optional<uint64_t> {
+    const auto it = of.devices.find(key);
+    return it == of.devices.end() ? std::nullopt : std::optional<uint64_t>(it->second);
+  };
   for (const core::HeldDevice& device : held.placement.devices) {
     for (const std::string& key : {device.kind, device.kind + ":" + device.model}) {
-      const auto limit = quota.devices.find(key);
       const auto used = sum.devices.find(key);
-      if (limit != quota.devices.end() && used != sum.devices.end() &&
-          used->second > limit->second) {
-        broke(ns.name + " is over its quota of " + key);
-      }
+      if (used != sum.devices.end() &&
+          over(uint64_t{used->second}, entry(quota, key), entry(stake.borrow, key)))
+        broke(name + " is over its quota of " + key);
     }
+  }
+}
+
+void Allocation::check_quota(const Held& held, const core::State& after) {
+  const core::Namespace& ns = after.namespaces.at(held.ns);
+  check_level(ns.name, namespaces_[held.ns], ns.quota, ns.stake, held);
+  for (CohortId at = ns.stake.cohort; at;) {
+    const core::Cohort& cohort = after.cohorts.at(at);
+    Sum sum;
+    for (const auto& [attempt, each] : held_) {
+      if (!each.behind && below(after, each.ns, at)) add(sum, each, +1);
+    }
+    check_level(cohort.name, sum, cohort.nominal, cohort.stake, held);
+    at = cohort.stake.cohort;
   }
 }
 

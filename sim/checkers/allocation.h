@@ -47,6 +47,8 @@ class Allocation : public Checker {
   void count(const Held& held, int sign);
   void release(AttemptId attempt);
   void check_node(const Held& held, const core::State& after);
+  void check_level(const std::string& name, const Sum& sum, const core::Quota& quota,
+                   const core::Stake& stake, const Held& held);
   void check_quota(const Held& held, const core::State& after);
   void check_queued(NamespaceId ns, const core::State& after);
   static void add(Sum& sum, const Held& held, int sign);

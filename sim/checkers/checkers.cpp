@@ -6,6 +6,7 @@
 #include "sim/checkers/reasons.h"
 #include "sim/checkers/replay.h"
 #include "sim/checkers/settles.h"
+#include "sim/checkers/yields.h"
 
 namespace atl::sim {
 
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Order>());
   all.push_back(std::make_unique<Replay>());
   all.push_back(std::make_unique<Settles>());
+  all.push_back(std::make_unique<Yields>());
   return all;
 }
 

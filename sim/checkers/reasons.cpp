@@ -80,10 +80,12 @@ Fit look_for_room(const core::State& state, const core::Terms& terms) {
 }
 
 // What the namespace's placed tasks add up to, by the quota's word for it.
-int64_t used_by(const core::State& state, NamespaceId ns, const std::string& resource) {
+bool belongs(const core::State& state, NamespaceId ns, const std::string& holder);
+
+int64_t used_by(const core::State& state, const std::string& holder, const std::string& resource) {
   int64_t sum = 0;
   for (const auto& [id, job] : state.jobs) {
-    if (job.ns != ns) continue;
+    if (!belongs(state, job.ns, holder)) continue;
     const core::Resources& each = state.terms_of(job).resources;
     for (const auto& [index, task] : job.tasks) {
       const core::Placement* placement = core::placement_of(task.state);
@@ -111,8 +113,35 @@ std::string untrue_dependency(const core::State& state, const core::Job& job,
   return job.dependencies.empty() ? "it has no dependency" : "";
 }
 
+std::string untrue_claim(const core::State& state, const Explanation& why) {
+  const core::Job* other = why.waits_for.size() == 1 ? state.job(why.waits_for[0]) : nullptr;
+  if (!other) return "there is nobody for whom the room is kept";
+  return other->ready() ? "" : "job " + to_string(other->id) + " does not wait for it";
+}
+
+std::string untrue_yielding(const core::State& state, const core::Job& job, int64_t tasks) {
+  for (const auto& [id, other] : state.jobs) {
+    for (const auto& [index, task] : other.tasks) {
+      const auto* stop = std::get_if<core::TaskStop>(&task.state);
+      tasks -= stop && stop->reason == core::StopReason::yielded && stop->beneficiary == job.id;
+    }
+  }
+  return tasks == 0 ? "" : "another number of tasks makes room for it";
+}
+
+// Whether the namespace belongs to the holder of a quota: itself, or a cohort above it.
+bool belongs(const core::State& state, NamespaceId ns, const std::string& holder) {
+  const core::Namespace& space = state.namespaces.at(ns);
+  if (holder == "namespace " + space.name) return true;
+  for (CohortId at = space.stake.cohort; at; at = state.cohorts.at(at).stake.cohort) {
+    if (holder == "cohort " + state.cohorts.at(at).name) return true;
+  }
+  return false;
+}
+
 std::string untrue_quota(const core::State& state, const core::Job& job, const Block& block) {
-  const int64_t used = used_by(state, job.ns, block.resource);
+  if (!belongs(state, job.ns, block.holder)) return "that quota is not its own";
+  const int64_t used = used_by(state, block.holder, block.resource);
   if (used != block.in_use)
     return std::to_string(used) + " of the quota's " + block.resource + " are in use";
   return used + block.asked > block.limit ? "" : "the quota of " + block.resource + " leaves room";
@@ -151,6 +180,22 @@ void hold_others(core::State& copy, JobId job, Time now) {
   for (const JobId id : others) core::apply(copy, {now, {}, core::JobHeld{id}});
 }
 
+// Those that make room have ended, and wait for good; so have others that were stopping anyway, and
+// were counted on.
+void end_stopping(core::State& copy, Time now) {
+  std::vector<AttemptId> ended;
+  for (const auto& [id, other] : copy.jobs) {
+    for (const auto& [index, task] : other.tasks) {
+      if (std::holds_alternative<core::TaskStop>(task.state) && !task.line)
+        ended.push_back({id, index, task.attempt});
+    }
+  }
+  for (const AttemptId attempt : ended) {
+    core::apply(copy, {now, {}, core::TaskRetried{attempt, core::RetryReason::yielded, {}, now}});
+    core::apply(copy, {now, {}, core::JobHeld{attempt.job}});
+  }
+}
+
 void remove(core::State& copy, const core::Job& job, Time now, Obstacle obstacle) {
   const auto say = [&](core::EventBody body) { core::apply(copy, {now, {}, std::move(body)}); };
   switch (obstacle) {
@@ -159,6 +204,7 @@ void remove(core::State& copy, const core::Job& job, Time now, Obstacle obstacle
     case Obstacle::dependency:
       return say(core::DependenciesSettled{job.id});
     case Obstacle::quota:
+      say(core::StakeSet{job.ns, {}});
       return say(core::QuotaSet{job.ns, {}});
     case Obstacle::array_limit:
       copy.terms.at(job.terms).terms.parallel_max = 0;
@@ -169,6 +215,8 @@ void remove(core::State& copy, const core::Job& job, Time now, Obstacle obstacle
           return say(core::BackoffEnded{{job.id, index}});
       }
       return;
+    case Obstacle::yielding:
+      return end_stopping(copy, now);
     default:
       return make_room(copy, job, now);
   }
@@ -231,6 +279,10 @@ std::string Reasons::untrue(const core::State& state, const core::Job& job, Time
       return fit.were_it_empty ? "a node is large enough" : fit.any_node ? "" : "there is no node";
     case Obstacle::capacity:
       return fit.now ? "a node has room" : fit.were_it_empty ? "" : "no node is large enough";
+    case Obstacle::claimed:
+      return fit.now ? untrue_claim(state, why) : "there is no room anyway";
+    case Obstacle::yielding:
+      return untrue_yielding(state, job, why.block.asked);
     default:
       return "a tick starts nothing";
   }

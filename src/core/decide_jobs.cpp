@@ -205,10 +205,12 @@ Result<void> check_placed(const Job& job, const Terms& before, const Terms& afte
                                 : name + " has started; only a waiting job can be changed",
                 "id");
   }
-  if (after.resources == before.resources && after.wall == before.wall) return {};
+  if (after.resources == before.resources && after.wall == before.wall &&
+      after.tier == before.tier)
+    return {};
   return fail(ErrorCode::conflict,
               "tasks of " + name +
-                  " have started, and its resources and time are theirs too: only name, priority, "
+                  " have started, and its resources, time and tier are theirs too: only name, priority, "
                   "parallel_max, grace, retries and labels can be changed now",
               "id");
 }
@@ -310,6 +312,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   terms.parallel_max = command.parallel_max.value_or(terms.parallel_max);
   terms.grace = command.grace.value_or(terms.grace);
   terms.retry = command.retry.value_or(terms.retry);
+  terms.tier = command.tier.value_or(terms.tier);
   if (auto ok = check_placed(job, state.terms_of(job), terms); !ok) return ok;
   if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
   if (auto ok = check_terms(terms); !ok) return ok;

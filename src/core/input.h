@@ -64,6 +64,7 @@ struct ChangeJob {
   std::optional<Labels> labels;
   std::optional<Duration> grace;
   std::optional<RetryPolicy> retry;
+  std::optional<Tier> tier;
 };
 struct RequeueJob {
   JobId id;

@@ -14,7 +14,7 @@ void Runtime::send(core::Effects effects) {
         effect,
         [&](const core::StartAttempt& e) { starts[e.placement.site].push_back(start_order(e)); },
         [&](const core::StopAttempt& e) {
-          stops[e.site].push_back({e.attempt, e.grace, e.unless_begun});
+          stops[e.site].push_back({e.attempt, e.grace, e.unless_begun, e.reason, e.deadline});
         },
         [&](const core::ForgetAttempt& e) { forgets[e.site].push_back(e.attempt); },
         [&](const core::SendNotice& e) {

@@ -41,6 +41,9 @@ struct StopOrder {
   Duration grace;  // between SIGTERM and SIGKILL; zero kills at once
   // Hand it back, with cause `recalled`, if it is still behind another one; let it be if it is not.
   bool unless_begun = false;
+  // Why, and when the grace is over: what the task finds in the file that ATOLL_NOTICE_FILE names.
+  core::StopReason reason = core::StopReason::cancelled;
+  Time deadline;
 };
 
 enum class LogStream : uint8_t { out, err };

@@ -248,6 +248,8 @@ Result<NewJob> to_submission(const JobSpec& spec) {
   if (!devices) return tl::unexpected(devices.error());
   job.terms.resources.devices = std::move(*devices);
   job.terms.priority = static_cast<int32_t>(spec.priority.value_or(0));
+  if (spec.tier && !enum_from_name(*spec.tier, job.terms.tier))
+    return refuse_job("tier", "is not known");
   job.terms.wall = spec.time.value_or(Duration{});
   job.terms.grace = spec.grace.value_or(job.terms.grace);
   job.terms.site = spec.site.value_or("");
@@ -289,6 +291,8 @@ Result<core::ChangeJob> to_change(JobId id, const JobChange& change) {
   }
   command.wall = change.time;
   if (change.parallel_max) command.parallel_max = static_cast<uint32_t>(*change.parallel_max);
+  if (change.tier && !enum_from_name(*change.tier, command.tier.emplace()))
+    return refuse_job("tier", "is not known");
   command.grace = change.grace;
   if (change.retries) {
     auto retry = retry_policy(*change.retries);

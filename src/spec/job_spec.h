@@ -66,6 +66,7 @@ struct JobSpec {
   std::optional<Duration> grace;
   std::optional<RetriesSpec> retries;
   Integer priority;
+  Text tier;
   Text array;
   std::optional<std::vector<AfterSpec>> after;
   Flag hold;
@@ -87,6 +88,7 @@ struct JobSpec {
 struct JobChange {
   Text name;
   Integer priority;
+  Text tier;
   std::optional<Cpus> cpus;
   std::optional<Bytes> memory;
   Text gpus;

@@ -8,6 +8,8 @@
 namespace atl::spec {
 namespace {
 
+constexpr std::array<const char*, 4> kTierNames{"interactive", "service", "batch",
+                                                "opportunistic"};
 constexpr const char* kIsolations[] = {"automatic", "none", "sandbox"};
 
 constexpr std::array kJobFields{
@@ -123,6 +125,14 @@ constexpr std::array kJobFields{
                                .flag = "priority",
                                .letter = 'p',
                                .metavar = "N"}),
+    field<&JobSpec::tier>(
+        {.name = "tier",
+         .sentence = "Who is served first; opportunistic work makes room for all others.",
+         .example = "\"interactive\"",
+         .fallback = "\"batch\"",
+         .choices = kTierNames,
+         .flag = "tier",
+         .metavar = "TIER"}),
     field<&JobSpec::array>(
         {.name = "array",
          .sentence =
@@ -231,6 +241,13 @@ constexpr std::array kChangeFields{
                                  .flag = "priority",
                                  .letter = 'p',
                                  .metavar = "N"}),
+    field<&JobChange::tier>(
+        {.name = "tier",
+         .sentence = "Who is served first; opportunistic work makes room for all others.",
+         .example = "\"opportunistic\"",
+         .choices = kTierNames,
+         .flag = "tier",
+         .metavar = "TIER"}),
     field<&JobChange::cpus>({.name = "cpus",
                              .sentence = "Cores per task.",
                              .example = "0.5",

@@ -6,6 +6,7 @@
 #include "core/index.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/round.h"
+#include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -132,6 +133,19 @@ std::optional<Explanation> yielding(const State& state, const Job& job) {
   return why;
 }
 
+// Whether the job could start if those that stop had ended.
+bool starts_after_them(const State& state, const Job& job, const Block& block) {
+  if (block.obstacle != Obstacle::capacity && block.obstacle != Obstacle::quota) return false;
+  const World world = look(state, state.now);
+  const World then = without_stopping(world);
+  const Terms& terms = state.terms_of(job);
+  const Allowance allowed = allowance(then, job.ns);
+  return !over_quota(then, job.ns, terms) &&
+         std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
+           return meant(view, terms) && fits(view.later, terms.resources, allowed);
+         });
+}
+
 // There would be room, were it not kept for somebody who is served before.
 Explanation claimed(const State& state, const Job& job) {
   Explanation why;
@@ -198,13 +212,11 @@ Explanation explain(const State& state, const Job& job, bool quick) {
   }
   if (!job.dependencies.empty()) return dependency(job);
   if (job.waiting.empty()) return pausing_or_in_line(job);
-  if (auto room = yielding(state, job)) {
+  why.block = first_block(state, job);
+  why.sentence = sentence_for(state, job, why.block);
+  if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
+  if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block))
     why = std::move(*room);
-  } else {
-    why.block = first_block(state, job);
-    why.sentence = sentence_for(state, job, why.block);
-    if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
-  }
   if (quick) return why;
   why.position = position_of(state, job);
   why.sentence += "; position " + std::to_string(why.position) +

@@ -51,6 +51,19 @@ int64_t work_of(const World& world, const Holder& holder, const Terms& terms) {
 
 }  // namespace
 
+World without_stopping(const World& world) {
+  World sums;
+  sums.state = world.state;
+  sums.in_use = world.in_use;
+  sums.cohort_in_use = world.cohort_in_use;
+  for (const NodeView& view : world.nodes) {
+    for (const auto& [task, holder] : view.node->holders) {
+      if (holder.stopping) count(sums, holder, -1);
+    }
+  }
+  return sums;
+}
+
 bool within_nominal(const World& world, NamespaceId id, const Terms& terms) {
   const Quota& nominal = world.state->namespaces.at(id).quota;
   const auto asked = [&](const std::string& key) {
@@ -122,16 +135,16 @@ class Yielders::Choice {
     }
     if (!fits(room_, terms_.resources)) return false;
     for (const Yielder& each : all_.all_) {
-      if (allowed()) break;
+      if (enough()) break;
       if (all_.yields_to(each, job_, terms_, takes_back) && !has(each)) add_one(each);
     }
-    if (!allowed()) return false;
+    if (!enough()) return false;
     std::sort(chosen_.begin(), chosen_.end(), rather);
     for (size_t i = chosen_.size(); i-- > 0;) {
       const Yielder each = chosen_[i];
       chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
       change(each, +1);
-      if (fits(room_, terms_.resources) && allowed()) continue;
+      if (enough()) continue;
       change(each, -1);
       chosen_.insert(chosen_.begin() + static_cast<std::ptrdiff_t>(i), each);
     }
@@ -140,7 +153,13 @@ class Yielders::Choice {
   const std::vector<Yielder>& chosen() const { return chosen_; }
 
  private:
-  bool allowed() const { return !over_quota(all_.relieved_, job_.ns, terms_); }
+  // Room, and quotas that let the task have it.
+  bool enough() const {
+    if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
+    return fits(room_, terms_.resources,
+                terms_.resources.devices.empty() ? Allowance{}
+                                                 : allowance(all_.relieved_, job_.ns));
+  }
   bool has(const Yielder& one) const {
     return std::any_of(chosen_.begin(), chosen_.end(),
                        [&](const Yielder& each) { return each.task == one.task; });
@@ -167,10 +186,8 @@ class Yielders::Choice {
   std::vector<Yielder> chosen_;
 };
 
-Yielders::Yielders(const World& world) : world_(world), borrowed_(borrowed_tasks(world)) {
-  relieved_.state = world.state;
-  relieved_.in_use = world.in_use;
-  relieved_.cohort_in_use = world.cohort_in_use;
+Yielders::Yielders(const World& world)
+    : world_(world), relieved_(without_stopping(world)), borrowed_(borrowed_tasks(world)) {
   for (size_t i = 0; i < world.nodes.size(); ++i) {
     const NodeView& view = world.nodes[i];
     std::vector<Yielder>& here = by_node_.emplace_back();
@@ -178,7 +195,6 @@ Yielders::Yielders(const World& world) : world_(world), borrowed_(borrowed_tasks
     for (const auto& [task, holder] : view.node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
       any_ |= holder.stopping;
-      if (holder.stopping) count(relieved_, holder, -1);
       if (holder.stopping || (terms.tier != Tier::opportunistic && !borrowed_.count(task))) continue;
       here.push_back({task, &holder, &terms, i, work_of(world, holder, terms)});
       add(most, room_of(*view.node, holder, terms.resources));

@@ -51,6 +51,9 @@ class Yielders {
   std::vector<Room> most_;  // of each node, if everybody yielded
 };
 
+// The same sums without the tasks that are stopping.
+World without_stopping(const World& world);
+
 // Whether one more task of these terms is within what the namespace is sure of.
 bool within_nominal(const World& world, NamespaceId ns, const Terms& terms);
 

@@ -40,6 +40,7 @@ void add_task(Environment& env, const Launch& launch) {
   env["ATOLL_JOB_DIR"] = launch.job_dir;
   env["ATOLL_CHECKPOINT_DIR"] = checkpoint_directory(launch);
   env["ATOLL_CHECKPOINT_NOTE"] = checkpoint_note(launch);
+  env["ATOLL_NOTICE_FILE"] = notice_file(launch);
   if (launch.array) env["ATOLL_ARRAY_INDEX"] = std::to_string(launch.attempt.index);
   if (launch.resumed) env["ATOLL_RESUMED"] = "1";
   env["OMP_NUM_THREADS"] = std::to_string(std::max<int64_t>(1, launch.cpu_milli / 1000));
@@ -188,6 +189,8 @@ std::string checkpoint_directory(const Launch& launch) {
 std::string checkpoint_note(const Launch& launch) {
   return checkpoint_directory(launch) + "/checkpointed";
 }
+
+std::string notice_file(const Launch& launch) { return checkpoint_directory(launch) + "/notice"; }
 
 std::string script_path(const Launch& launch) { return launch.job_dir + "/script"; }
 

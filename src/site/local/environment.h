@@ -13,6 +13,8 @@ namespace atl::site {
 // The directory of one task: the job's own, or one per index of an array.
 std::string checkpoint_directory(const Launch& launch);
 std::string checkpoint_note(const Launch& launch);
+// Where a task that is being stopped finds out why, and how long it has.
+std::string notice_file(const Launch& launch);
 std::string script_path(const Launch& launch);
 
 // A clean login environment, then what the task is told about itself, then payload.env, which wins;

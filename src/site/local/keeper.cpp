@@ -1,5 +1,6 @@
 #include "site/local/keeper.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,11 +13,35 @@
 
 #include "base/overloaded.h"
 #include "base/wire.h"
+#include "site/local/environment.h"
 #include "site/local/files.h"
 #include "site/local/process_tree.h"
 
 namespace atl::site {
 namespace {
+
+// Into a directory that belongs to the task's account, who may have put anything there: by a new
+// file that takes the place of whatever has the name.
+void leave_notice(const Launch& launch, const std::string& text) {
+  if (text.empty()) return;
+  const int directory = ::open(checkpoint_directory(launch).c_str(),
+                               O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
+  if (directory < 0) return;
+  constexpr const char* kPartial = ".notice";
+  ::unlinkat(directory, kPartial, 0);
+  const int fd = ::openat(directory, kPartial,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0) {
+    const bool written =
+        ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        (launch.account.uid == ::geteuid() ||
+         ::fchown(fd, launch.account.uid, launch.account.gid) == 0);
+    ::close(fd);
+    if (!written || ::renameat(directory, kPartial, directory, "notice") != 0)
+      ::unlinkat(directory, kPartial, 0);
+  }
+  ::close(directory);
+}
 
 // A task that is over within this time is reported once, as ended; telling of its start would cost
 // as much again.
@@ -123,6 +148,7 @@ void Keeper::start(const StartTask& order) {
 
 void Keeper::stop(const StopTask& order) {
   if (!task_ || task_->launch().attempt != order.attempt) return;
+  leave_notice(task_->launch(), order.notice);
   task_->stop(order.grace, core::EndCause::stopped, monotonic_us());
 }
 

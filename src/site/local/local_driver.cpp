@@ -27,6 +27,14 @@ constexpr int kShutdownMs = 40000;        // a tree that does not die is given u
 constexpr int kSampleReadsMax = 3;        // of a file that changes under the reader
 constexpr Duration kUnwantedGrace = seconds(10);
 
+// What the task reads in its notice file.
+std::string notice_of(const StopOrder& order) {
+  if (order.unless_begun || order.grace.us <= 0) return {};
+  return std::string("{\"reason\": \"") + enum_name(order.reason) + "\", \"grace_seconds\": " +
+         std::to_string(order.grace.us / 1'000'000) + ", \"deadline\": \"" +
+         format_time(order.deadline) + "\"}\n";
+}
+
 std::vector<core::Device> all_devices(const LocalOptions& options) {
   std::vector<core::Device> devices;
   if (!options.nvml.empty()) devices = find_nvidia_gpus(options.nvml).devices;
@@ -296,7 +304,7 @@ void LocalDriver::send_start(AttemptId attempt, Live& live) {
 }
 
 void LocalDriver::begin_stop(const StopOrder& order) {
-  const StopTask stop{order.attempt, order.grace, order.unless_begun};
+  const StopTask stop{order.attempt, order.grace, order.unless_begun, notice_of(order)};
   if (const auto at = live_.find(order.attempt); at != live_.end())
     at->second.stop = stop;
   else

@@ -73,6 +73,7 @@ struct StopTask {
   AttemptId attempt;
   Duration grace;
   bool unless_begun = false;
+  std::string notice;  // what its notice file shall say
   bool operator==(const StopTask&) const = default;
 };
 struct ForgetTasks {
@@ -137,7 +138,7 @@ ATOLL_DESCRIBE(Launch, attempt, array, resumed, name, ns, account, cpu_milli, me
                installation, recalls)
 ATOLL_DESCRIBE(Hello, version, installation)
 ATOLL_DESCRIBE(StartTask, attempt, launch, behind)
-ATOLL_DESCRIBE(StopTask, attempt, grace, unless_begun)
+ATOLL_DESCRIBE(StopTask, attempt, grace, unless_begun, notice)
 ATOLL_DESCRIBE(ForgetTasks, attempts)
 ATOLL_DESCRIBE(ExecTask, id, attempt, argv, stdin_text, timeout)
 ATOLL_DESCRIBE(Adopted)

@@ -12,7 +12,8 @@ std::vector<std::tuple<Time, TaskId, const Holder*>> ends_of(const World& world,
                                                              const NodeView& view) {
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
-    if (!holder.stopping && holder.until && !world.yielding.count(task))
+    if (!holder.stopping && holder.until && !world.yielding.count(task) &&
+        !handed_on(*world.state, task, holder))
       known.emplace_back(holder.until, task, &holder);
   }
   std::sort(known.begin(), known.end());

@@ -61,6 +61,11 @@ bool fits(const Room& room, const Resources& resources, const Allowance& allowed
   return resources.devices.empty() || pick(room.devices, resources, allowed).has_value();
 }
 
+bool handed_on(const State& state, TaskId task, const Holder& holder) {
+  return !state.followers.empty() &&
+         state.followers.count({task.job, task.index, holder.attempt}) > 0;
+}
+
 Room whole(const Node& node) {
   Room room{node.capacity.cpu_milli, node.capacity.memory_bytes, {}};
   for (const Device& device : node.capacity.devices) room.devices.push_back(&device);

@@ -32,6 +32,9 @@ std::vector<const Device*> pick_some(const std::vector<const Device*>& available
 
 bool fits(const Room& room, const Resources& resources, const Allowance& allowed = {});
 
+// Whether another task is in line for the very room of this one: it does not come free.
+bool handed_on(const State& state, TaskId task, const Holder& holder);
+
 // An empty node's room.
 Room whole(const Node& node);
 // What a task on the node gives back when it ends.

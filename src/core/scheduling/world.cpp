@@ -119,7 +119,8 @@ World look(const State& state, Time now) {
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
-        if (holder.stopping) add(view.later, room_of(node, holder, terms.resources));
+        if (holder.stopping && !handed_on(state, task, holder))
+          add(view.later, room_of(node, holder, terms.resources));
         world.some_yield |= holder.stopping || terms.tier == Tier::opportunistic;
       }
       world.nodes.push_back(std::move(view));

@@ -58,7 +58,7 @@ World without_stopping(const World& world) {
   sums.cohort_in_use = world.cohort_in_use;
   for (const NodeView& view : world.nodes) {
     for (const auto& [task, holder] : view.node->holders) {
-      if (holder.stopping) count(sums, holder, -1);
+      if (holder.stopping && !handed_on(*world.state, task, holder)) count(sums, holder, -1);
     }
   }
   return sums;
@@ -195,7 +195,7 @@ Yielders::Yielders(const World& world)
     for (const auto& [task, holder] : view.node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
       any_ |= holder.stopping;
-      if (holder.stopping || (terms.tier != Tier::opportunistic && !borrowed_.count(task))) continue;
+      if (holder.stopping || handed_on(*world.state, task, holder) || (terms.tier != Tier::opportunistic && !borrowed_.count(task))) continue;
       here.push_back({task, &holder, &terms, i, work_of(world, holder, terms)});
       add(most, room_of(*view.node, holder, terms.resources));
     }

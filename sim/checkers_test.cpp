@@ -10,6 +10,7 @@
 #include "sim/checkers/reasons.h"
 #include "sim/checkers/replay.h"
 #include "sim/checkers/settles.h"
+#include "sim/checkers/yields.h"
 #include "sim/simulation.h"
 
 namespace atl::sim {
@@ -213,11 +214,43 @@ TEST(AllocationTest, ALineForOtherRoomIsFound) {
   EXPECT_NE(checker.broken().find("not as it asks"), std::string::npos);
 }
 
+TEST(YieldsTest, WhoNeedNotYieldIsFound) {
+  Yields checker;
+  Story story(checker);
+  const JobId batch = story.submit(1000);
+  const JobId other = story.submit(1000);
+  story.say(Story::placed(batch));
+  const Duration grace = story.state.terms_of(*story.state.job(batch)).grace;
+  story.lie(core::TaskStopping{{batch, 0, 1}, core::StopReason::yielded, grace, other});
+  EXPECT_NE(checker.broken().find("neither opportunistic nor on borrowed room"), std::string::npos);
+}
+
+TEST(YieldsTest, AShorterGraceIsFound) {
+  Yields checker;
+  Story story(checker);
+  const JobId batch = story.submit(1000);
+  const JobId other = story.submit(1000);
+  story.say(Story::placed(batch));
+  story.state.terms.begin()->second.terms.tier = core::Tier::opportunistic;
+  story.lie(core::TaskStopping{{batch, 0, 1}, core::StopReason::yielded, {}, other});
+  EXPECT_NE(checker.broken().find("its own grace"), std::string::npos) << checker.broken();
+}
+
+TEST(YieldsTest, OneThatWasNotToldIsFound) {
+  Yields checker;
+  Story story(checker);
+  const JobId job = story.submit(1000);
+  story.say(Story::placed(job));
+  story.lie(core::TaskRetried{{job, 0, 1}, core::RetryReason::yielded, {}, kNow});
+  EXPECT_NE(checker.broken().find("was not told to"), std::string::npos) << checker.broken();
+}
+
 // What the checker says to a platform's only waiting job when it gives this obstacle as its reason.
 std::string said_to(Obstacle obstacle) {
-  Reasons checker([obstacle](const core::State&, const core::Job&) {
+  Reasons checker([obstacle](const core::State& state, const core::Job& job) {
     Explanation why;
     why.block.obstacle = obstacle;
+    why.block.holder = "namespace " + state.namespaces.at(job.ns).name;
     return why;
   });
   Story story(checker);
@@ -233,6 +266,8 @@ TEST(ReasonsTest, EveryFalseReasonIsFound) {
   EXPECT_NE(said_to(Obstacle::array_limit).find("not reached"), std::string::npos);
   EXPECT_NE(said_to(Obstacle::quota).find("leaves room"), std::string::npos);
   EXPECT_NE(said_to(Obstacle::no_site).find("there is a node"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::claimed).find("nobody for whom"), std::string::npos);
+  EXPECT_NE(said_to(Obstacle::yielding).find("nobody makes room"), std::string::npos);
   EXPECT_NE(said_to(Obstacle::infeasible).find("large enough"), std::string::npos);
   EXPECT_NE(said_to(Obstacle::capacity).find("has room"), std::string::npos);
   EXPECT_NE(said_to(Obstacle::turn).find("starts nothing"), std::string::npos);

@@ -311,8 +311,8 @@ Ask Draw::about_platform() {
       command = stake();
       break;
     case 18:
-      command = core::SetPolicy{rng_.between(minutes(1), hours(200)),
-                                rng_.between(seconds(1), hours(2))};
+      command =
+          core::SetPolicy{rng_.between(minutes(1), hours(200)), rng_.between(seconds(1), hours(2))};
       break;
     case 9:
       command = core::CreateNamespace{"n4", rng_.chance(500) ? some_user() : ""};

@@ -113,8 +113,8 @@ void Allocation::check_node(const Held& held, const core::State& after) {
   }
 }
 
-// What is in use of a namespace or cohort against its quota, with what it may borrow if it belongs to
-// somebody.
+// What is in use of a namespace or cohort against its quota, with what it may borrow if it belongs
+// to somebody.
 void Allocation::check_level(const std::string& name, const Sum& sum, const core::Quota& quota,
                              const core::Stake& stake, const Held& held) {
   const auto over = [&](auto used, const auto& own, const auto& more) {

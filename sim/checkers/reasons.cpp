@@ -120,6 +120,7 @@ std::string untrue_claim(const core::State& state, const Explanation& why) {
 }
 
 std::string untrue_yielding(const core::State& state, const core::Job& job, int64_t tasks) {
+  if (tasks == 0) return "nobody makes room for it";
   for (const auto& [id, other] : state.jobs) {
     for (const auto& [index, task] : other.tasks) {
       const auto* stop = std::get_if<core::TaskStop>(&task.state);

@@ -98,8 +98,9 @@ void Application::operator()(const SiteReported& e) {
     node.capacity = capacity;
     node.gone = false;
   }
-  std::erase_if(site.nodes,
-                [](const auto& entry) { return entry.second.gone && entry.second.holders.empty(); });
+  std::erase_if(site.nodes, [](const auto& entry) {
+    return entry.second.gone && entry.second.holders.empty();
+  });
   count_capacity(state_);
 }
 

@@ -131,8 +131,8 @@ void Application::operator()(const TaskRecalled& e) {
   const Reindexed line(state_, target, e.attempt.index, recalled);
   recalled.line->recalled = true;
   state_.terms.at(target.terms).brisk = false;
-  effects_.push_back(StopAttempt{
-      e.attempt, placement_of(recalled.state)->site, {}, true, StopReason::none, {}});
+  effects_.push_back(
+      StopAttempt{e.attempt, placement_of(recalled.state)->site, {}, true, StopReason::none, {}});
 }
 
 void Application::operator()(const TaskStopping& e) {
@@ -227,7 +227,8 @@ void Application::operator()(const TaskRetried& e) {
   tries.failures += e.reason == RetryReason::failed;
   tries.losses += e.reason == RetryReason::lost;
   tries.recalls += e.reason == RetryReason::recalled;
-  tries.checkpointed |= e.reason == RetryReason::checkpointed || asks_to_resume(e.result);
+  tries.checkpointed |= e.reason == RetryReason::checkpointed ||
+                        (e.reason == RetryReason::yielded && asks_to_resume(e.result));
   if (e.not_before > at_) {
     ended.state = TaskBackoff{e.not_before, e.reason};
     index_task(state_, target, e.attempt.index, ended);

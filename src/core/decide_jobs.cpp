@@ -205,14 +205,14 @@ Result<void> check_placed(const Job& job, const Terms& before, const Terms& afte
                                 : name + " has started; only a waiting job can be changed",
                 "id");
   }
-  if (after.resources == before.resources && after.wall == before.wall &&
-      after.tier == before.tier)
+  if (after.resources == before.resources && after.wall == before.wall && after.tier == before.tier)
     return {};
-  return fail(ErrorCode::conflict,
-              "tasks of " + name +
-                  " have started, and its resources, time and tier are theirs too: only name, priority, "
-                  "parallel_max, grace, retries and labels can be changed now",
-              "id");
+  return fail(
+      ErrorCode::conflict,
+      "tasks of " + name +
+          " have started, and its resources, time and tier are theirs too: only name, priority, "
+          "parallel_max, grace, retries and labels can be changed now",
+      "id");
 }
 
 Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& command,

@@ -141,14 +141,16 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetPol
   PolicySet set{state.policy};
   if (command.half_life) set.policy.half_life = *command.half_life;
   if (command.ageing) set.policy.ageing = *command.ageing;
-  const auto check = [](const char* field, Duration value, Duration low, Duration high) -> Result<void> {
+  const auto check = [](const char* field, Duration value, Duration low,
+                        Duration high) -> Result<void> {
     if (value >= low && value <= high) return {};
     return fail(ErrorCode::invalid,
                 std::string(field) + " is " + format_duration(value) + "; it must be between " +
                     format_duration(low) + " and " + format_duration(high),
                 field);
   };
-  if (auto ok = check("half_life", set.policy.half_life, kHalfLifeMin, kHalfLifeMax); !ok) return ok;
+  if (auto ok = check("half_life", set.policy.half_life, kHalfLifeMin, kHalfLifeMax); !ok)
+    return ok;
   if (auto ok = check("ageing", set.policy.ageing, kAgeingMin, kAgeingMax); !ok) return ok;
   if (set.policy != state.policy) draft.add(set);
   return {};

@@ -258,7 +258,8 @@ using EventBody =
                  SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
                  TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
-                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet, PolicySet>;
+                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet,
+                 PolicySet>;
 
 struct Event {
   Time at;

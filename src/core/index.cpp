@@ -34,8 +34,8 @@ Holder holder_of(const State& state, const Job& job, const Task& task) {
   const Duration wall = state.terms_of(job).wall;
   const Duration grace = state.terms_of(job).grace;
   const auto limit = [&](Time begun) { return wall.us > 0 ? begun + wall + grace : Time{}; };
-  Holder holder{
-      job.ns, job.terms, task.attempt, false, {}, {}, {}, placement_of(task.state)->devices};
+  Holder holder{job.ns, job.terms, task.attempt, false,
+                {},     {},        {},           placement_of(task.state)->devices};
   match(
       task.state, [](const TaskBackoff&) {},
       [&](const TaskStarting& s) {
@@ -75,7 +75,12 @@ void hold(State& state, const Job& job, uint32_t index, const Task& task, int si
   Namespace& ns = state.namespaces.at(job.ns);
   add_in_use(ns.in_use, terms, placement, sign);
   const Amounts amounts = amounts_of(terms);
-  for_each_account(state, job, [&](Account& account) { add(account[terms.tier].now, amounts, sign); });
+  for_each_account(state, job, [&](Account& account) {
+    Meter& meter = account[terms.tier];
+    if (!meter.at)
+      meter.at = meter.seen = state.now;  // of a snapshot from before there were meters
+    add(meter.now, amounts, sign);
+  });
   for_each_cohort(state, ns.stake.cohort,
                   [&](Cohort& cohort) { add_in_use(cohort.in_use, terms, placement, sign); });
 }
@@ -127,7 +132,8 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
 
 Waiting place_of(const State& state, const Job& job) {
   const int64_t step = state.policy.ageing.us;
-  return {job.yielded.empty(), job.submitted - Duration{state.terms_of(job).priority * step}, job.id};
+  return {job.yielded.empty(), job.submitted - Duration{state.terms_of(job).priority * step},
+          job.id};
 }
 
 void leave_backlog(State& state, const Job& job) {
@@ -214,8 +220,8 @@ void unindex_tasks(State& state, Job& job) {
 
 void index_ready(State& state, const Job& job) {
   if (job.ready())
-    state.backlog[state.terms_of(job).tier][job.ns][job.user][state.terms.at(job.terms).shape].insert(
-        place_of(state, job));
+    state.backlog[state.terms_of(job).tier][job.ns][job.user][state.terms.at(job.terms).shape]
+        .insert(place_of(state, job));
   else
     leave_backlog(state, job);
 }

@@ -153,11 +153,10 @@ struct RecordDeed {
   NamespaceId ns;  // of the job
 };
 
-using Command =
-    std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
-                 ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
-                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
-                 DeleteCohort, SetStake, SetPolicy>;
+using Command = std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob,
+                             CreateUser, ChangeUser, CreateNamespace, DeleteNamespace, SetQuota,
+                             SetMember, RemoveMember, CreateToken, RevokeToken, AddSite, RemoveSite,
+                             DrainSite, RecordDeed, SetCohort, DeleteCohort, SetStake, SetPolicy>;
 
 struct SiteProbed {
   std::string site;

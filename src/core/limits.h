@@ -34,7 +34,8 @@ inline constexpr Duration kBackoffMax = hours(24);
 inline constexpr uint32_t kPlacementsPerRoundMax =
     2'000;  // keeps one round under 5 ms; the next round goes on
 inline constexpr uint32_t kPromisesPerRoundMax = 64;  // tasks for which others yield; likewise
-inline constexpr uint32_t kAwaitedPerRoundMax = 4;  // heads of the line that keep room for themselves
+inline constexpr uint32_t kAwaitedPerRoundMax =
+    4;  // heads of the line that keep room for themselves
 inline constexpr Duration kBriskMax =
     milliseconds(100);  // a task so short that the way to the site and back would cost a good part
 inline constexpr Duration kInLineMax = seconds(1);  // then it may begin elsewhere

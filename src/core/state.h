@@ -87,8 +87,8 @@ struct Holder {
   TermsId terms;
   uint32_t attempt = 0;
   bool stopping = false;
-  Time since;  // its start, or its placing as long as it has not started
-  Time until;  // when it has ended at the latest; zero: nobody knows
+  Time since;         // its start, or its placing as long as it has not started
+  Time until;         // when it has ended at the latest; zero: nobody knows
   JobId beneficiary;  // for whom it yields
   std::vector<HeldDevice> devices;
   bool operator==(const Holder&) const = default;
@@ -197,8 +197,8 @@ struct Job {
   std::vector<Dependency> dependencies;  // not settled yet
   Labels labels;
   Notify notify;
-  uint64_t size = 1;  // indices in all
-  Unplaced unplaced;  // of the ended ones
+  uint64_t size = 1;    // indices in all
+  Unplaced unplaced;    // of the ended ones
   IntervalSet yielded;  // waiting again because they had to yield: they come first
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
@@ -293,7 +293,7 @@ struct State {
   std::map<Terms, TermsId> terms_ids;
   std::map<ShapeId, ShapeEntry> shapes;
   std::map<Shape, ShapeId> shape_ids;
-  Amounts capacity;  // of all nodes
+  Amounts capacity;                             // of all nodes
   std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided
   std::set<std::pair<Time, TaskId>> backoffs;   // by when they end

@@ -8,8 +8,7 @@
 namespace atl::spec {
 namespace {
 
-constexpr std::array<const char*, 4> kTierNames{"interactive", "service", "batch",
-                                                "opportunistic"};
+constexpr std::array<const char*, 4> kTierNames{"interactive", "service", "batch", "opportunistic"};
 constexpr const char* kIsolations[] = {"automatic", "none", "sandbox"};
 
 constexpr std::array kJobFields{

@@ -12,7 +12,11 @@ constexpr int kFractionBits = 32;
 constexpr int64_t kOne = int64_t{1} << 32;
 
 // 2^(-1/2), 2^(-1/4), 2^(-1/8) and so on, times 2^32.
-constexpr std::array<int64_t, kFractionBits> kRoots{3037000500, 3611622603, 3938502376, 4112874773, 4202935003, 4248701965, 4271771996, 4283353945, 4289156690, 4292061010, 4293513907, 4294240540, 4294603903, 4294785595, 4294876445, 4294921870, 4294944583, 4294955939, 4294961618, 4294964457, 4294965876, 4294966586, 4294966941, 4294967119, 4294967207, 4294967252, 4294967274, 4294967285, 4294967290, 4294967293, 4294967295, 4294967295};
+constexpr std::array<int64_t, kFractionBits> kRoots{
+    3037000500, 3611622603, 3938502376, 4112874773, 4202935003, 4248701965, 4271771996, 4283353945,
+    4289156690, 4292061010, 4293513907, 4294240540, 4294603903, 4294785595, 4294876445, 4294921870,
+    4294944583, 4294955939, 4294961618, 4294964457, 4294965876, 4294966586, 4294966941, 4294967119,
+    4294967207, 4294967252, 4294967274, 4294967285, 4294967290, 4294967293, 4294967295, 4294967295};
 
 // The past is averaged in steps of this part of a half-life, large enough not to drown in rounding.
 constexpr int64_t kSteps = 1 << 16;
@@ -22,9 +26,11 @@ int64_t left_of_one(Duration elapsed, Duration half_life) {
   const int64_t halvings = elapsed.us / half_life.us;
   if (halvings > 32) return 0;
   int64_t left = kOne >> halvings;
-  const auto fraction = static_cast<uint32_t>((Wide{elapsed.us % half_life.us} << kFractionBits) / half_life.us);
+  const auto fraction =
+      static_cast<uint32_t>((Wide{elapsed.us % half_life.us} << kFractionBits) / half_life.us);
   for (int bit = 0; bit < kFractionBits; ++bit) {
-    if (fraction >> (kFractionBits - 1 - bit) & 1) left = static_cast<int64_t>((Wide{left} * kRoots[static_cast<size_t>(bit)]) >> 32);
+    if (fraction >> (kFractionBits - 1 - bit) & 1)
+      left = static_cast<int64_t>((Wide{left} * kRoots[static_cast<size_t>(bit)]) >> 32);
   }
   return left;
 }

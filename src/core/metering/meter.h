@@ -19,7 +19,8 @@ struct Amounts {
 };
 void add(Amounts& to, const Amounts& more, int64_t times = 1);
 
-inline constexpr int64_t kMeterScale = 1 << 16;  // of the average, so that little is lost by rounding
+inline constexpr int64_t kMeterScale = 1
+                                       << 16;  // of the average, so that little is lost by rounding
 
 struct Meter {
   Time at;        // up to when `past` is reckoned

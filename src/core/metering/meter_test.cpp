@@ -38,7 +38,8 @@ TEST(Meter, StepsOfAnySizeGiveTheSame) {
     Time now{1};
     while (now < Time{1} + hours(10)) advance(meter, now = now + step, kWeek);
     const double exact =
-        4000 * kMeterScale * (1 - std::exp2(-static_cast<double>(now.us) / static_cast<double>(kWeek.us)));
+        4000 * kMeterScale *
+        (1 - std::exp2(-static_cast<double>(now.us) / static_cast<double>(kWeek.us)));
     EXPECT_NEAR(static_cast<double>(average_at(meter, now, kWeek).cpu_milli), exact, exact / 500)
         << format_duration(step);
   }

@@ -21,9 +21,10 @@ std::vector<Candidate> candidates(const World& world, Tier tier) {
   if (waiting == world.state->backlog.end()) return found;
   for (const auto& [ns, users] : waiting->second) {
     // As long as others yield, what they have is not lost for good.
-    const bool used_up = world.some_yield ? !yields_itself(world, ns) &&
-                                                over_own_quota(world, ns, world.smallest).has_value()
-                                          : over_quota(world, ns, world.smallest).has_value();
+    const bool used_up =
+        world.some_yield
+            ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
+            : over_quota(world, ns, world.smallest).has_value();
     if (!used_up) found.push_back({ns, &users});
   }
   return found;

@@ -10,7 +10,8 @@ namespace {
 // A busy platform: whatever is placed runs for a while, and what was used is added up.
 class Busy : public ::testing::Test {
  protected:
-  void namespace_with(const std::string& name, uint32_t weight_milli, const std::string& cohort = "") {
+  void namespace_with(const std::string& name, uint32_t weight_milli,
+                      const std::string& cohort = "") {
     if (!world.state.namespace_named(name))
       world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
     world.run(Request{TestWorld::admin(), SetStake{name, cohort, weight_milli, {}}});
@@ -62,8 +63,8 @@ class Busy : public ::testing::Test {
   void account(Time until) {
     for (const AttemptId& attempt : running_) {
       const Job& job = world.state.jobs.at(attempt.job);
-      used_[attempt.job] += world.state.terms_of(job).resources.cpu_milli * (until - world.now).us /
-                            1'000'000;
+      used_[attempt.job] +=
+          world.state.terms_of(job).resources.cpu_milli * (until - world.now).us / 1'000'000;
     }
   }
 

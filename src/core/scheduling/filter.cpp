@@ -33,7 +33,7 @@ void walk(const World& world, NamespaceId id, const std::function<bool(const Lev
 }
 
 template <class T>
-std::optional<int64_t> limit_of(const Level& level, std::optional<T> Quota::*entry) {
+std::optional<int64_t> limit_of(const Level& level, std::optional<T> Quota::* entry) {
   const auto& own = level.nominal->*entry;
   if (!own || !level.borrow) return own;
   const auto& more = level.borrow->*entry;
@@ -77,8 +77,8 @@ std::optional<Block> over(const Level& level, const Terms& terms) {
   if (auto block = check("memory", terms.resources.memory_bytes, used.memory_bytes,
                          limit_of(level, &Quota::memory_bytes)))
     return block;
-  if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks),
-                         limit_of(level, &Quota::running)))
+  if (auto block =
+          check("tasks", 1, static_cast<int64_t>(used.tasks), limit_of(level, &Quota::running)))
     return block;
   if (terms.resources.devices.empty()) return std::nullopt;
   for (const auto& [key, count] : level.nominal->devices) {
@@ -110,10 +110,10 @@ bool within_quota(const World& world, NamespaceId id) {
   bool within = true;
   walk(world, id, [&](const Level& level) {
     const InUse& used = *level.in_use;
-    within &= used.cpu_milli <= limit_of(level, &Quota::cpu_milli).value_or(INT64_MAX) &&
-              used.memory_bytes <= limit_of(level, &Quota::memory_bytes).value_or(INT64_MAX) &&
-              static_cast<int64_t>(used.tasks) <=
-                  limit_of(level, &Quota::running).value_or(INT64_MAX);
+    within &=
+        used.cpu_milli <= limit_of(level, &Quota::cpu_milli).value_or(INT64_MAX) &&
+        used.memory_bytes <= limit_of(level, &Quota::memory_bytes).value_or(INT64_MAX) &&
+        static_cast<int64_t>(used.tasks) <= limit_of(level, &Quota::running).value_or(INT64_MAX);
     return !within;
   });
   return within;
@@ -127,8 +127,7 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
       if (!limit) continue;
       const int64_t rest = *limit - in_use_of(*level.in_use, key);
       const auto it = left.find(key);
-      if (it == left.end() || rest < it->second.left)
-        left[key] = {rest, *limit, name_of(level)};
+      if (it == left.end() || rest < it->second.left) left[key] = {rest, *limit, name_of(level)};
     }
     return false;
   });

@@ -51,7 +51,8 @@ TEST(Filter, AnArrayKeepsToItsOwnLimit) {
   const JobId id = world.submit(array);
   world.settle();
   EXPECT_EQ(world.state.jobs.at(id).placed, 3u);
-  const auto block = over_array_limit(look(world.state, world.now), world.state.jobs.at(id), array.terms);
+  const auto block =
+      over_array_limit(look(world.state, world.now), world.state.jobs.at(id), array.terms);
   ASSERT_TRUE(block);
   EXPECT_EQ(block->limit, 3);
 }

@@ -173,8 +173,8 @@ std::optional<Resources> nearest_feasible(const State& state, const Terms& terms
       fit.memory_bytes = std::min(fit.memory_bytes, node.capacity.memory_bytes);
       bool some_of_each = true;
       for (DeviceRequest& request : fit.devices) {
-        request.count = std::min(request.count,
-                                 static_cast<uint32_t>(count_matching(whole(node).devices, request)));
+        request.count = std::min(
+            request.count, static_cast<uint32_t>(count_matching(whole(node).devices, request)));
         some_of_each &= request.count > 0;
       }
       if (some_of_each && node_could(node, fit) && (!nearest || *nearest < fit)) nearest = fit;

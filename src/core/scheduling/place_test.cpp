@@ -38,7 +38,8 @@ TEST(Place, InfeasibleIsToldApartFromNotNow) {
   world.settle();
   EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(1000, 0)),
             (Block{Obstacle::capacity, "cpu", 1000, 2000, 2000}));
-  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(3000, 0)).obstacle, Obstacle::infeasible);
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(3000, 0)).obstacle,
+            Obstacle::infeasible);
   Terms elsewhere = asks(1000, 0);
   elsewhere.site = "moon";
   EXPECT_EQ(why_not_placed(look(world.state, world.now), elsewhere),
@@ -65,7 +66,8 @@ TEST(Place, ADrainingSiteTakesNothingNew) {
   EXPECT_TRUE(feasible(world.state, asks(1000, 0)));
   EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(1000, 0)),
             (Block{Obstacle::draining, "local", 0, 0, 0}));
-  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(5000, 0)).obstacle, Obstacle::no_site);
+  EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(5000, 0)).obstacle,
+            Obstacle::no_site);
 }
 
 TEST(Place, ASiteThatOnlyPretendsIsForWorkThatAsksForIt) {

@@ -114,8 +114,7 @@ class Round {
 
   // Room that comes free is for those who wait for it first, not for who comes after.
   void wait_for_room(const Job& job, const Terms& terms) {
-    if (may_line_up_)
-      may_line_up_ = why_not_placed(world_, terms).obstacle != Obstacle::capacity;
+    if (may_line_up_) may_line_up_ = why_not_placed(world_, terms).obstacle != Obstacle::capacity;
     if (awaited_ >= kAwaitedPerRoundMax) return;
     const auto opening = soonest(world_, terms);
     if (!opening) return;

@@ -126,9 +126,8 @@ World look(const State& state, Time now) {
       world.nodes.push_back(std::move(view));
     }
   }
-  world.some_yield |= std::any_of(
-      state.namespaces.begin(), state.namespaces.end(),
-      [](const auto& entry) { return borrows(entry.second); });
+  world.some_yield |= std::any_of(state.namespaces.begin(), state.namespaces.end(),
+                                  [](const auto& entry) { return borrows(entry.second); });
   return world;
 }
 
@@ -155,12 +154,12 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
   const Amounts amounts = amounts_of(terms);
   add(world.charged[{CohortId{}, job.ns, UserId{}}], amounts);
   add(world.charged[{CohortId{}, job.ns, job.user}], amounts);
-  for_each_cohort(*world.state, world.state->namespaces.at(job.ns).stake.cohort,
-                  [&](const Cohort& cohort) {
-                    const auto used = world.cohort_in_use.try_emplace(cohort.id, cohort.in_use).first;
-                    add_in_use(used->second, terms, placement, +1);
-                    add(world.charged[{cohort.id, NamespaceId{}, UserId{}}], amounts);
-                  });
+  for_each_cohort(
+      *world.state, world.state->namespaces.at(job.ns).stake.cohort, [&](const Cohort& cohort) {
+        const auto used = world.cohort_in_use.try_emplace(cohort.id, cohort.in_use).first;
+        add_in_use(used->second, terms, placement, +1);
+        add(world.charged[{cohort.id, NamespaceId{}, UserId{}}], amounts);
+      });
   ++world.placed_of_job[job.id];
   for (NodeView& view : world.nodes) {
     if (view.site == placement.site && view.node->capacity.name == placement.node)

@@ -24,7 +24,7 @@ struct NodeView {
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
   bool only_by_name = false;  // no place for work that does not ask for it
-  Room free;   // for anybody, now
+  Room free;                  // for anybody, now
   Room later;  // when those that are stopping have ended, without what is claimed of it
   std::vector<Lent> lent;
   bool awaited = false;  // somebody waits for work here to end by itself

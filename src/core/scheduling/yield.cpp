@@ -23,11 +23,11 @@ bool rather(const Yielder& a, const Yielder& b) {
 // Counts a task into (or with -1 out of) what its namespace and cohorts use.
 void count(World& sums, NamespaceId ns, const Terms& terms, const Placement& placement, int sign) {
   add_in_use(sums.in_use.try_emplace(ns, sums.in_use_of(ns)).first->second, terms, placement, sign);
-  for_each_cohort(*sums.state, sums.state->namespaces.at(ns).stake.cohort,
-                  [&](const Cohort& cohort) {
-                    const auto used = sums.cohort_in_use.try_emplace(cohort.id, cohort.in_use).first;
-                    add_in_use(used->second, terms, placement, sign);
-                  });
+  for_each_cohort(
+      *sums.state, sums.state->namespaces.at(ns).stake.cohort, [&](const Cohort& cohort) {
+        const auto used = sums.cohort_in_use.try_emplace(cohort.id, cohort.in_use).first;
+        add_in_use(used->second, terms, placement, sign);
+      });
 }
 void count(World& sums, const Holder& holder, int sign) {
   count(sums, holder.ns, sums.state->terms.at(holder.terms).terms, {{}, {}, holder.devices}, sign);
@@ -156,9 +156,9 @@ class Yielders::Choice {
   // Room, and quotas that let the task have it.
   bool enough() const {
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
-    return fits(room_, terms_.resources,
-                terms_.resources.devices.empty() ? Allowance{}
-                                                 : allowance(all_.relieved_, job_.ns));
+    return fits(
+        room_, terms_.resources,
+        terms_.resources.devices.empty() ? Allowance{} : allowance(all_.relieved_, job_.ns));
   }
   bool has(const Yielder& one) const {
     return std::any_of(chosen_.begin(), chosen_.end(),
@@ -195,7 +195,9 @@ Yielders::Yielders(const World& world)
     for (const auto& [task, holder] : view.node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
       any_ |= holder.stopping;
-      if (holder.stopping || handed_on(*world.state, task, holder) || (terms.tier != Tier::opportunistic && !borrowed_.count(task))) continue;
+      if (holder.stopping || handed_on(*world.state, task, holder) ||
+          (terms.tier != Tier::opportunistic && !borrowed_.count(task)))
+        continue;
       here.push_back({task, &holder, &terms, i, work_of(world, holder, terms)});
       add(most, room_of(*view.node, holder, terms.resources));
     }

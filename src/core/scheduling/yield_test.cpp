@@ -138,7 +138,8 @@ TEST_F(Borrowing, WhatOneLeavesUnusedTheOtherUsesAndGivesBack) {
   const JobId claim = world.submit(job_of(Tier::batch, 1000, "bio"));
   world.settle();
   EXPECT_EQ(stopping(world.state), std::set<uint64_t>{4}) << "the one that came last";
-  EXPECT_NE(explain(world.state, world.state.jobs.at(claim)).sentence.find("waiting for 1 task to make room"),
+  EXPECT_NE(explain(world.state, world.state.jobs.at(claim))
+                .sentence.find("waiting for 1 task to make room"),
             std::string::npos);
   end_stopping(world);
   world.settle();

@@ -24,13 +24,13 @@ namespace {
 // file that takes the place of whatever has the name.
 void leave_notice(const Launch& launch, const std::string& text) {
   if (text.empty()) return;
-  const int directory = ::open(checkpoint_directory(launch).c_str(),
-                               O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
+  const int directory =
+      ::open(checkpoint_directory(launch).c_str(), O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
   if (directory < 0) return;
   constexpr const char* kPartial = ".notice";
   ::unlinkat(directory, kPartial, 0);
-  const int fd = ::openat(directory, kPartial,
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int fd =
+      ::openat(directory, kPartial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd >= 0) {
     const bool written =
         ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&

@@ -30,9 +30,9 @@ constexpr Duration kUnwantedGrace = seconds(10);
 // What the task reads in its notice file.
 std::string notice_of(const StopOrder& order) {
   if (order.unless_begun || order.grace.us <= 0) return {};
-  return std::string("{\"reason\": \"") + enum_name(order.reason) + "\", \"grace_seconds\": " +
-         std::to_string(order.grace.us / 1'000'000) + ", \"deadline\": \"" +
-         format_time(order.deadline) + "\"}\n";
+  return std::string("{\"reason\": \"") + enum_name(order.reason) +
+         "\", \"grace_seconds\": " + std::to_string(order.grace.us / 1'000'000) +
+         ", \"deadline\": \"" + format_time(order.deadline) + "\"}\n";
 }
 
 std::vector<core::Device> all_devices(const LocalOptions& options) {

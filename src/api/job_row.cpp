@@ -2,6 +2,7 @@
 
 #include "api/context.h"
 #include "core/scheduling/explain.h"
+#include "spec/job_spec.h"
 
 namespace atl::api {
 namespace {
@@ -90,11 +91,6 @@ JobRow ended_row(const journal::EndedJob& ended) {
   return row;
 }
 
-std::string device_text(const core::DeviceRequest& request) {
-  return request.kind + (request.model.empty() ? "" : ":" + request.model) + ":" +
-         std::to_string(request.count);
-}
-
 void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& row) {
   char id[24];
   std::snprintf(id, sizeof id, "%llu", static_cast<unsigned long long>(row.id.value));
@@ -114,7 +110,7 @@ void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& r
       .key("cpus")
       .milli(row.resources.cpu_milli);
   json.member("memory_bytes", row.resources.memory_bytes).key("devices").begin_array();
-  for (const core::DeviceRequest& request : row.resources.devices) json.text(device_text(request));
+  for (const core::DeviceRequest& request : row.resources.devices) json.text(spec::device_text(request));
   json.end_array().key("site");
   row.site ? json.text(name_of(table, row.site)) : json.null();
   json.key("node");

@@ -54,6 +54,4 @@ JobRow ended_row(const journal::EndedJob& ended);
 // The members without the braces, so that a longer view can go on. `table` gives the names.
 void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& row);
 
-std::string device_text(const core::DeviceRequest& request);
-
 }  // namespace atl::api

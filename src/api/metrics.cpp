@@ -102,7 +102,7 @@ SiteUse use_of(const core::Site& site) {
     for (const core::Device& device : node.capacity.devices) {
       SiteUse::Of& of = use.devices[{device.kind, device.model}];
       of.capacity += !node.gone;
-      of.used += node.units_used.count(device.unit) > 0;
+      of.used += static_cast<double>(core::used_milli(node, device)) / core::kWholeDevice;
     }
   }
   return use;

@@ -109,7 +109,7 @@ TEST(SiteUse, ANodeThatIsGoneCountsOnlyForWhatIsOnIt) {
   core::Site site;
   site.name = "cluster";
   site.nodes["a"].capacity = {"a", 8000, 100, {{"gpu0", "gpu", "a100"}, {"gpu1", "gpu", "a100"}}};
-  site.nodes["a"].units_used = {"gpu1"};
+  site.nodes["a"].units_used["gpu1"] = {1000, 0, true, 1};
   site.nodes["b"].capacity = {"b", 4000, 100, {{"gpu0", "gpu", "t4"}}};
   site.nodes["b"].gone = true;
   site.nodes["b"].cpu_milli_used = 500;

@@ -32,7 +32,7 @@ void write_use(spec::JsonWriter& json, const core::Namespace& ns) {
       .milli(ns.in_use.cpu_milli)
       .member("memory", ns.in_use.memory_bytes);
   json.key("devices").begin_object();
-  for (const auto& [kind, count] : ns.in_use.devices) json.member(kind, count);
+  for (const auto& [kind, milli] : ns.in_use.devices) json.key(kind).milli(milli);
   json.end_object().member("running", ns.in_use.tasks).member("queued", ns.jobs).end_object();
 }
 

@@ -17,7 +17,8 @@ void write_node(spec::JsonWriter& json, const core::Node& node) {
         .member("kind", device.kind)
         .member("model", device.model);
     json.member("memory_bytes", device.memory_bytes).member("simulated", device.simulated);
-    json.member("used", node.units_used.count(device.unit) > 0).end_object();
+    json.member("used", node.units_used.count(device.unit) > 0).key("used_share");
+    json.milli(core::used_milli(node, device)).end_object();
   }
   json.end_array().end_object();
 }

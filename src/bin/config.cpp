@@ -9,6 +9,7 @@
 
 #include "base/amount.h"
 #include "base/text.h"
+#include "site/slices.h"
 
 namespace atl::bin {
 namespace {
@@ -89,12 +90,19 @@ void read_listen(const YAML::Node& node, Config& config) {
     config.host = config.host.substr(1, config.host.size() - 2);
 }
 
+// The finest share of a device that is given out: 0.05.
+int32_t share_step(const YAML::Node& node) {
+  const int64_t milli = checked(node, parse_milli(text_of(node)));
+  if (milli < 1 || milli > core::kWholeDevice) wrong(node, "expected a share between 0.001 and 1");
+  return static_cast<int32_t>(milli);
+}
+
 void read_devices(const YAML::Node& node, std::vector<core::Device>& devices) {
   if (!node.IsSequence()) wrong(node, "expected a list of devices");
   for (const YAML::Node& item : node) {
     core::Device device;
     device.simulated = false;
-    int64_t count = 1;
+    int64_t count = 1, domain_size = 0;
     read_map(
         item,
         {{"kind", [&](const YAML::Node& n) { device.kind = text_of(n); }},
@@ -102,6 +110,14 @@ void read_devices(const YAML::Node& node, std::vector<core::Device>& devices) {
          {"memory",
           [&](const YAML::Node& n) { device.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
          {"count", [&](const YAML::Node& n) { count = integer(n, 1, kDevicesMax); }},
+         {"share", [&](const YAML::Node& n) { device.share_step_milli = share_step(n); }},
+         {"domain_size", [&](const YAML::Node& n) { domain_size = integer(n, 1, kDevicesMax); }},
+         {"slices",
+          [&](const YAML::Node& n) {
+            std::string known;
+            for (const std::string& each : site::slice_tables()) known += " " + each;
+            if (!site::set_slices(device, text_of(n))) wrong(n, "expected one of:" + known);
+          }},
          {"simulated", [&](const YAML::Node& n) { device.simulated = boolean(n); }}});
     if (!check_identifier(device.kind, "kind")) wrong(item, "a device needs a kind such as gpu");
     if (!device.model.empty() && !check_identifier(device.model, "model"))
@@ -111,6 +127,8 @@ void read_devices(const YAML::Node& node, std::vector<core::Device>& devices) {
             "only devices with `simulated: true` are declared; real GPUs are found by themselves");
     for (int64_t i = 0; i < count; ++i) {
       device.unit = device.kind + std::to_string(devices.size());
+      if (domain_size > 0)
+        device.domain = device.kind + "s" + std::to_string(devices.size() / domain_size);
       devices.push_back(device);
     }
   }
@@ -130,6 +148,7 @@ SiteConfig read_site(const YAML::Node& node) {
        {"memory",
         [&](const YAML::Node& n) { site.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
        {"devices", [&](const YAML::Node& n) { read_devices(n, site.devices); }},
+       {"gpu_share", [&](const YAML::Node& n) { site.gpu_share_milli = share_step(n); }},
        {"nodes",
         [&](const YAML::Node& n) {
           site.nodes = static_cast<uint32_t>(integer(n, 1, kSimulatedNodesMax));

@@ -35,6 +35,7 @@ std::shared_ptr<site::LocalDriver> local_site(const std::string& home, const Sit
   options.cpu_milli = site.cpu_milli;
   options.memory_bytes = site.memory_bytes;
   options.devices = site.devices;
+  options.gpu_share_milli = site.gpu_share_milli;
   options.cgroups = site.cgroups;
   if (site.processes_max) options.processes_max = *site.processes_max;
   if (site.log_bytes_max) options.log_bytes_max = *site.log_bytes_max;

@@ -74,7 +74,7 @@ bool holds(const Quota& nominal, const InUse& in_use) {
   if (in_use.tasks > nominal.running.value_or(UINT64_MAX)) return false;
   return std::all_of(nominal.devices.begin(), nominal.devices.end(), [&](const auto& entry) {
     const auto used = in_use.devices.find(entry.first);
-    return used == in_use.devices.end() || used->second <= entry.second;
+    return used == in_use.devices.end() || used->second <= int64_t{entry.second} * kWholeDevice;
   });
 }
 

@@ -35,6 +35,14 @@ class Draft {
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const RequeueJob& command, Draft& draft);
 
+// decide_devices.cpp
+[[nodiscard]] Result<void> check_devices(const std::vector<DeviceRequest>& devices);
+// A part that was asked for by memory or as a slice counts as much as on the device where it is the
+// largest.
+void settle_parts(const State& state, Resources& resources);
+// Why no node has such devices, even one of each.
+std::string why_no_device(const State& state, const Resources& resources);
+
 // decide_platform.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const CreateUser& command, Draft& draft);

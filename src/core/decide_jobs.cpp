@@ -27,24 +27,6 @@ Result<void> check_range(std::string_view field, int64_t value, int64_t low, int
 std::string plain(int64_t value) { return std::to_string(value); }
 std::string span(int64_t us) { return format_duration({us}); }
 
-Result<void> check_devices(const std::vector<DeviceRequest>& devices) {
-  if (devices.size() > kDeviceRequestsMax)
-    return refuse("devices", "at most 16 kinds of device may be asked for");
-  for (size_t i = 0; i < devices.size(); ++i) {
-    const DeviceRequest& request = devices[i];
-    if (auto ok = check_identifier(request.kind, "devices"); !ok) return ok;
-    if (!request.model.empty()) {
-      if (auto ok = check_identifier(request.model, "devices"); !ok) return ok;
-    }
-    if (auto ok = check_range("devices", request.count, 1, kDeviceCountMax, plain); !ok) return ok;
-    const bool ordered = i == 0 || std::tie(devices[i - 1].kind, devices[i - 1].model) <
-                                       std::tie(request.kind, request.model);
-    if (!ordered)
-      return refuse("devices", "each kind and model of device may be named once, in order");
-  }
-  return {};
-}
-
 Result<void> check_terms(const Terms& terms) {
   const Resources& r = terms.resources;
   if (auto ok = check_range("cpus", r.cpu_milli, 1, kCpuMilliMax, format_milli); !ok) return ok;
@@ -112,7 +94,7 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
   if (nearest)
     message += "; the nearest that fits is " + scheduling::format_resources(*nearest);
   else
-    message += "; no node has such devices";
+    message += "; " + why_no_device(state, job.terms.resources);
   return fail(ErrorCode::infeasible, message + " (keep: true or --keep waits for capacity to come)",
               "resources");
 }
@@ -148,8 +130,11 @@ Result<void> check_submission(const State& state, const Actor& actor, const Subm
   return check_queued(state.namespaces.at(ns), ahead);
 }
 
-JobSubmitted submitted(const SubmitJob& job, JobId id, NamespaceId ns, UserId user) {
-  return JobSubmitted{id,          ns,         user,        job.name,         job.terms,
+JobSubmitted submitted(const State& state, const SubmitJob& job, JobId id, NamespaceId ns,
+                       UserId user) {
+  Terms terms = job.terms;
+  settle_parts(state, terms.resources);
+  return JobSubmitted{id,          ns,         user,        job.name,         std::move(terms),
                       job.payload, job.array,  job.indices, job.dependencies, job.labels,
                       job.held,    job.notify, job.key};
 }
@@ -255,7 +240,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
       return tl::unexpected(error);
     }
     ++ahead[*ns];
-    draft.add(submitted(job, JobId{++id}, *ns, actor.user));
+    draft.add(submitted(state, job, JobId{++id}, *ns, actor.user));
   }
   return {};
 }
@@ -313,6 +298,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   terms.grace = command.grace.value_or(terms.grace);
   terms.retry = command.retry.value_or(terms.retry);
   terms.tier = command.tier.value_or(terms.tier);
+  settle_parts(state, terms.resources);
   if (auto ok = check_placed(job, state.terms_of(job), terms); !ok) return ok;
   if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
   if (auto ok = check_terms(terms); !ok) return ok;

@@ -15,11 +15,26 @@ void forget_shape(State& state, ShapeId id) {
   state.shapes.erase(it);
 }
 
-void add_count(std::map<std::string, uint32_t>& counts, const std::string& key, int sign) {
+void add_count(std::map<std::string, int64_t>& counts, const std::string& key, int64_t more) {
   const auto it = counts.try_emplace(key, 0).first;
-  CHECK(sign > 0 || it->second > 0, "device " + key + " released more often than taken");
-  it->second += static_cast<uint32_t>(sign);
+  it->second += more;
+  CHECK(it->second >= 0, "device " + key + " released more often than taken");
   if (it->second == 0) counts.erase(it);
+}
+
+// Takes a part of a device, or with -1 gives it back; false when it is not there to be taken.
+bool cut(Node& node, const HeldDevice& part, int sign) {
+  const uint32_t slots = part.size ? ((uint32_t{1} << part.size) - 1) << part.start : 0;
+  const auto it = node.units_used.try_emplace(part.unit).first;
+  UnitUse& use = it->second;
+  const bool possible = sign < 0 || ((use.slots & slots) == 0 &&
+                                     use.share_milli + part.share_milli <= kWholeDevice);
+  use.whole = sign > 0 && !part.size && part.share_milli == kWholeDevice;
+  use.share_milli += sign * part.share_milli;
+  use.slots = sign > 0 ? use.slots | slots : use.slots & ~slots;
+  use.holders += static_cast<uint32_t>(sign);
+  if (use.holders == 0) node.units_used.erase(it);
+  return possible;
 }
 
 template <class Fn>
@@ -67,14 +82,12 @@ void hold(State& state, const Job& job, uint32_t index, const Task& task, int si
   else
     node.holders.erase(TaskId{job.id, index});
   for (const HeldDevice& device : placement.devices) {
-    const bool changed = sign > 0 ? node.units_used.insert(device.unit).second
-                                  : node.units_used.erase(device.unit) == 1;
-    CHECK(changed, "device " + device.unit + " of " + site.name + "/" + placement.node +
-                       " held twice or not at all");
+    CHECK(cut(node, device, sign), "of device " + device.unit + " of " + site.name + "/" +
+                                       placement.node + " more is held than there is");
   }
   Namespace& ns = state.namespaces.at(job.ns);
   add_in_use(ns.in_use, terms, placement, sign);
-  const Amounts amounts = amounts_of(terms);
+  const Amounts amounts = amounts_of(terms, placement);
   for_each_account(state, job, [&](Account& account) {
     Meter& meter = account[terms.tier];
     if (!meter.at)
@@ -253,16 +266,18 @@ void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, i
   in_use.memory_bytes += sign * terms.resources.memory_bytes;
   in_use.tasks += static_cast<uint64_t>(sign);
   for (const HeldDevice& device : placement.devices) {
-    add_count(in_use.devices, device.kind, sign);
-    if (!device.model.empty()) add_count(in_use.devices, device.kind + ":" + device.model, sign);
+    const int64_t more = sign * int64_t{device.counts_milli};
+    add_count(in_use.devices, device.kind, more);
+    if (!device.model.empty())
+      add_count(in_use.devices, device_name(device.kind, device.model), more);
   }
 }
 
-Amounts amounts_of(const Terms& terms) {
+Amounts amounts_of(const Terms& terms, const Placement& placement) {
   constexpr int64_t kMib = 1 << 20;
   Amounts amounts{terms.resources.cpu_milli, (terms.resources.memory_bytes + kMib - 1) / kMib, {}};
-  for (const DeviceRequest& request : terms.resources.devices)
-    amounts.devices_milli[request.kind] += int64_t{request.count} * 1000;
+  for (const HeldDevice& device : placement.devices)
+    amounts.devices_milli[device.kind] += device.counts_milli;
   return amounts;
 }
 

@@ -47,8 +47,8 @@ void advance_accounts(State& state, const Job& job);
 // What all nodes have; call after a site's nodes change.
 void count_capacity(State& state);
 
-// What one task of these terms counts as.
-Amounts amounts_of(const Terms& terms);
+// What one task of these terms counts as, in its place.
+Amounts amounts_of(const Terms& terms, const Placement& placement);
 
 // Adds (or with sign -1 takes away) what one placed task uses.
 void add_in_use(InUse& in_use, const Terms& terms, const Placement& placement, int sign);

@@ -1,6 +1,7 @@
 #include "core/state.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "base/overloaded.h"
@@ -8,6 +9,23 @@
 #include "core/index.h"
 
 namespace atl::core {
+
+std::string device_name(const std::string& kind, const std::string& model) {
+  return model.empty() ? kind : kind + ":" + model;
+}
+
+int64_t used_milli(const Node& node, const Device& device) {
+  const auto it = node.units_used.find(device.unit);
+  if (it == node.units_used.end()) return 0;
+  const int64_t slots = device.slots == 0 ? 0 : std::popcount(it->second.slots);
+  return it->second.share_milli + (slots ? slots * kWholeDevice / device.slots : 0);
+}
+
+std::vector<std::string> models_of(const DeviceRequest& request) {
+  std::vector<std::string> models{request.model};
+  models.insert(models.end(), request.also.begin(), request.also.end());
+  return models;
+}
 
 const Placement* placement_of(const TaskState& state) {
   return match(

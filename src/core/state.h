@@ -45,7 +45,7 @@ struct Token {
 struct InUse {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
-  std::map<std::string, uint32_t> devices;  // by kind, and by kind:model
+  std::map<std::string, int64_t> devices;  // in thousandths, by kind and by kind:model
   uint64_t tasks = 0;
   bool operator==(const InUse&) const = default;
 };
@@ -94,16 +94,28 @@ struct Holder {
   bool operator==(const Holder&) const = default;
 };
 
+// What tasks hold of one device: shares of it (or all), or slots.
+struct UnitUse {
+  int32_t share_milli = 0;
+  uint32_t slots = 0;
+  bool whole = false;  // by one task, that has all slots too
+  uint32_t holders = 0;
+  bool operator==(const UnitUse&) const = default;
+};
+
 struct Node {
   NodeCapacity capacity;
   bool gone = false;  // no longer reported, but work is still on it
   // derived
   int64_t cpu_milli_used = 0;
   int64_t memory_bytes_used = 0;
-  std::set<std::string> units_used;
+  std::map<std::string, UnitUse> units_used;
   std::map<TaskId, Holder> holders;
   bool operator==(const Node&) const = default;
 };
+
+// How many thousandths of a device are held.
+int64_t used_milli(const Node& node, const Device& device);
 
 struct Site {
   SiteId id;

@@ -31,16 +31,32 @@ BOOST_DESCRIBE_ENUM(Tier, interactive, service, batch, opportunistic)
 inline constexpr Tier kTiers[] = {Tier::interactive, Tier::service, Tier::batch,
                                   Tier::opportunistic};
 
+inline constexpr int32_t kWholeDevice = 1000;  // in thousandths
+
 enum class DependencyKind : uint8_t { after_success, after_end, after_failure };
 BOOST_DESCRIBE_ENUM(DependencyKind, after_success, after_end, after_failure)
 
-// "2 of gpu:a100"; an empty model takes any.
+// "2 of gpu:a100"; an empty model takes any. Of each device it may be content with a share, an
+// amount of memory, or a slice by the name of its profile.
 struct DeviceRequest {
   std::string kind;
   std::string model;
   uint32_t count = 0;
+  std::vector<std::string> also;  // models that would do, the better ones first; "" takes any
+  int32_t share_milli = kWholeDevice;  // what each counts as; also its share, unless cut otherwise
+  int64_t memory_bytes = 0;
+  std::string profile;
   auto operator<=>(const DeviceRequest&) const = default;
 };
+// Its kind and the first model: "gpu:a100".
+std::string device_name(const std::string& kind, const std::string& model);
+// Its models in the order they are preferred; one that is empty takes any.
+std::vector<std::string> models_of(const DeviceRequest& request);
+// How it is cut: all of a device, a share of it, or a slice.
+inline bool takes_slice(const DeviceRequest& request) { return !request.profile.empty(); }
+inline bool takes_whole(const DeviceRequest& request) {
+  return request.share_milli == kWholeDevice && request.memory_bytes == 0 && !takes_slice(request);
+}
 
 // What one task takes from a node while it runs.
 struct Resources {
@@ -128,6 +144,16 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
+// A kind of slice that a device can be cut into: so many of its slots, beginning at one of these.
+// Which slices go together follows from that: those that have no slot in common.
+struct SliceProfile {
+  std::string name;
+  uint32_t size = 0;
+  std::vector<uint32_t> starts;
+  int64_t memory_bytes = 0;
+  bool operator==(const SliceProfile&) const = default;
+};
+
 // One accelerator, disk or NIC of a node. `unit` is unique on its node and is what the driver
 // understands.
 struct Device {
@@ -136,6 +162,10 @@ struct Device {
   std::string model;
   int64_t memory_bytes = 0;
   bool simulated = false;
+  std::string domain;            // those of one domain reach each other fastest
+  int32_t share_step_milli = 0;  // shares are multiples of it; zero: it is not shared
+  uint32_t slots = 0;            // for slices
+  std::vector<SliceProfile> profiles;
   bool operator==(const Device&) const = default;
 };
 
@@ -158,6 +188,12 @@ struct HeldDevice {
   std::string unit;
   std::string kind;
   std::string model;
+  int32_t share_milli = kWholeDevice;   // of the device; zero for a slice
+  int32_t counts_milli = kWholeDevice;  // in quotas and shares
+  int64_t memory_bytes = 0;             // of a part
+  std::string profile;                  // of a slice
+  uint32_t start = 0;                   // its slots
+  uint32_t size = 0;
   bool operator==(const HeldDevice&) const = default;
 };
 
@@ -215,7 +251,7 @@ inline bool asks_to_resume(const AttemptResult& result) {
          (result.cause == EndCause::exited && result.exit_code == kCheckpointExit);
 }
 
-ATOLL_DESCRIBE(DeviceRequest, kind, model, count)
+ATOLL_DESCRIBE(DeviceRequest, kind, model, count, also, share_milli, memory_bytes, profile)
 ATOLL_DESCRIBE(Resources, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(RetryPolicy, max, backoff, backoff_max, exit_codes, on_timeout)
 ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max, tier)
@@ -224,10 +260,13 @@ ATOLL_DESCRIBE(Notify, webhook, mail)
 ATOLL_DESCRIBE(Quota, cpu_milli, memory_bytes, devices, running, queued)
 ATOLL_DESCRIBE(Stake, cohort, weight_milli, borrow)
 ATOLL_DESCRIBE(Policy, half_life, ageing)
-ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated)
+ATOLL_DESCRIBE(SliceProfile, name, size, starts, memory_bytes)
+ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated, domain, share_step_milli, slots,
+               profiles)
 ATOLL_DESCRIBE(NodeCapacity, name, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(SiteReport, nodes, abilities)
-ATOLL_DESCRIBE(HeldDevice, unit, kind, model)
+ATOLL_DESCRIBE(HeldDevice, unit, kind, model, share_milli, counts_milli, memory_bytes, profile,
+               start, size)
 ATOLL_DESCRIBE(Placement, site, node, devices)
 ATOLL_DESCRIBE(Usage, started, ended, cpu, memory_peak_bytes, read_bytes, written_bytes)
 ATOLL_DESCRIBE(AttemptResult, cause, exit_code, signal, checkpointed, message, usage, stdout_bytes,

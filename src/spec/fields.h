@@ -75,6 +75,7 @@ struct Doc {
   bool required = false;
   bool nullable = false;    // answers only
   bool number_too = false;  // a text that may be written as a number
+  bool list_too = false;    // a text that may be written as a list: what | separates
 };
 
 // How a table reaches a member whose type the Kind tells.

@@ -168,6 +168,15 @@ Result<void> parse_scalar(const Field& field, void* object, const json::value& v
     *static_cast<bool*>(field.access.make(object)) = value.as_bool();
     return {};
   }
+  if (field.kind == Kind::text && value.is_array() && field.list_too) {
+    std::string joined;
+    for (const json::value& item : value.as_array()) {
+      if (!item.is_string() || item.as_string().find('|') != std::string::npos)
+        return refuse(path, "has " + std::string(word_for(item)) + "; it must be a list of words");
+      joined += (joined.empty() ? "" : "|") + std::string(item.as_string());
+    }
+    return assign_scalar(field, object, joined, path);
+  }
   if (field.kind == Kind::text && number && !field.number_too) {
     return refuse(path, "is a number; it must be a text, in quotes");
   }

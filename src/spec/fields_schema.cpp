@@ -40,7 +40,11 @@ void object_or_shorthand(JsonWriter& json, const Shape& shape) {
 void write_type(JsonWriter& json, const Field& field) {
   switch (field.kind) {
     case Kind::text:
-      if (field.number_too)
+      if (field.number_too && field.list_too)
+        types(json, field, {"string", "number", "array"});
+      else if (field.list_too)
+        types(json, field, {"string", "array"});
+      else if (field.number_too)
         types(json, field, {"string", "integer"});
       else
         types(json, field, {"string"});

@@ -33,7 +33,7 @@ void describe_terms(JobSpec& spec, const core::Terms& terms) {
   spec.memory = Bytes{terms.resources.memory_bytes};
   for (const core::DeviceRequest& request : terms.resources.devices) {
     if (!spec.devices) spec.devices.emplace();
-    spec.devices->push_back({request.kind, said(request.model), int64_t{request.count}});
+    spec.devices->push_back(describe_device(request));
   }
   if (terms.wall.us) spec.time = terms.wall;
   spec.grace = terms.grace;

@@ -21,16 +21,10 @@ const char* dependency_kind(std::string_view word) {
 }
 
 Result<void> device_from_text(void* object, std::string_view text) {
-  auto& device = *static_cast<DeviceSpec*>(object);
-  const auto parts = split(text, ':');
-  const auto last = parts.size() > 1 ? parse_int(parts.back()) : std::nullopt;
-  if (parts.size() > 3 || (parts.size() == 3 && !last)) {
-    return fail(ErrorCode::invalid,
-                quote(text) + " is not a device: write KIND, KIND:COUNT or KIND:MODEL:COUNT");
-  }
-  device.kind = std::string(parts[0]);
-  if (parts.size() > 1 && (!last || parts.size() == 3)) device.model = std::string(parts[1]);
-  device.count = last.value_or(1);
+  auto device = parse_device(text);
+  if (!device) return tl::unexpected(device.error());
+  if (!device->count) device->count = 1;
+  *static_cast<DeviceSpec*>(object) = std::move(*device);
   return {};
 }
 
@@ -86,16 +80,30 @@ constexpr std::array kDeviceFields{
                               .example = "\"gpu\"",
                               .high = 63,
                               .required = true}),
-    field<&DeviceSpec::model>({.name = "model",
-                               .sentence = "Which model; any when left out.",
-                               .example = "\"a100\"",
-                               .high = 63}),
+    field<&DeviceSpec::model>(
+        {.name = "model",
+         .sentence = "Which model; any when left out. Several in order of preference, as a list or "
+                     "with | between them; `any` takes any other.",
+         .example = "\"a100|v100|any\"",
+         .high = 512,
+         .list_too = true}),
     field<&DeviceSpec::count>({.name = "count",
                                .sentence = "How many.",
                                .example = "1",
                                .fallback = "1",
                                .low = 1,
                                .high = core::kDeviceCountMax}),
+    field<&DeviceSpec::share>({.name = "share",
+                               .sentence = "The part of each device that is enough, to a thousandth.",
+                               .example = "0.25"}),
+    field<&DeviceSpec::memory>({.name = "memory",
+                                .sentence = "The same, by the memory that is needed of it.",
+                                .example = "\"10Gi\"",
+                                .low = 1 << 20}),
+    field<&DeviceSpec::slice>({.name = "slice",
+                               .sentence = "The same, by the profile of a slice.",
+                               .example = "\"1g.5gb\"",
+                               .high = 63}),
 };
 
 constexpr std::array kRetriesFields{

@@ -13,31 +13,6 @@ tl::unexpected<Error> refuse_job(const char* field, std::string message) {
   return fail(ErrorCode::invalid, std::string(field) + " " + std::move(message), field);
 }
 
-Result<std::vector<core::DeviceRequest>> device_requests(
-    const Text& gpus, const std::optional<std::vector<DeviceSpec>>& devices) {
-  std::vector<DeviceSpec> asked = devices.value_or(std::vector<DeviceSpec>{});
-  if (gpus) {
-    auto more = parse_gpus(*gpus);
-    if (!more) return tl::unexpected(more.error());
-    asked.insert(asked.end(), more->begin(), more->end());
-  }
-  std::map<std::pair<std::string, std::string>, uint32_t> counts;
-  for (const DeviceSpec& device : asked) {
-    const int64_t count = device.count.value_or(1);
-    if (!device.kind || count < 1 || count > core::kDeviceCountMax)
-      return refuse_job("devices", "needs a kind and a count of at least 1 for each");
-    auto [at, fresh] = counts.emplace(std::pair(*device.kind, device.model.value_or("")),
-                                      static_cast<uint32_t>(count));
-    if (!fresh)
-      return refuse_job("devices", "names " +
-                                       quote(*device.kind + ":" + device.model.value_or("")) +
-                                       " twice; add the counts");
-  }
-  std::vector<core::DeviceRequest> requests;
-  for (const auto& [key, count] : counts) requests.push_back({key.first, key.second, count});
-  return requests;
-}
-
 Result<void> set_array(const std::string& text, core::SubmitJob& job) {
   std::string_view ranges = text;
   if (const size_t percent = ranges.find('%'); percent != std::string_view::npos) {
@@ -202,36 +177,6 @@ Result<void> check_variable_name(std::string_view name) {
   return refuse_job("env", "has " + quote(name) +
                                ", which is no name for a variable: write letters, digits and _, "
                                "a digit not first");
-}
-
-Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {
-  std::vector<DeviceSpec> devices;
-  for (std::string_view part : split(text, ',')) {
-    if (part.starts_with("gpu:")) part.remove_prefix(4);
-    const size_t colon = part.find(':');
-    const auto alone = parse_int(part);
-    const auto count = colon == std::string_view::npos
-                           ? alone.value_or(1)
-                           : parse_int(part.substr(colon + 1)).value_or(-1);
-    if (part.empty() || count < 0 || count > core::kDeviceCountMax || colon == 0) {
-      return fail(ErrorCode::invalid, "gpus is " + quote(text) + "; write 2, a100 or a100:2",
-                  "gpus");
-    }
-    if (count == 0 && !alone) {
-      return fail(ErrorCode::invalid,
-                  "gpus has " + quote(part) +
-                      ", which is no GPU at all: write a count of at least "
-                      "1, or leave it out",
-                  "gpus");
-    }
-    if (count == 0) continue;
-    DeviceSpec device;
-    device.kind = "gpu";
-    if (!alone && part != "gpu") device.model = std::string(part.substr(0, colon));
-    device.count = count;
-    devices.push_back(std::move(device));
-  }
-  return devices;
 }
 
 Result<NewJob> to_submission(const JobSpec& spec) {

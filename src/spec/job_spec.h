@@ -15,8 +15,11 @@ namespace atl::spec {
 
 struct DeviceSpec {
   Text kind;
-  Text model;
+  Text model;  // several in order of preference: "a100|v100|any"
   Integer count;
+  std::optional<Cpus> share;  // of each device; all of it when nothing is said
+  std::optional<Bytes> memory;
+  Text slice;
   bool operator==(const DeviceSpec&) const = default;
 };
 
@@ -148,6 +151,15 @@ JobSpec describe_job(const core::Job& job, const core::Terms& terms, const core:
 
 // "a100:1", "2", "a100", "gpu:a100:2", several with commas.
 [[nodiscard]] Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text);
+
+// KIND, KIND:MODEL, KIND:2, KIND:MODEL:2; for the number also a share (0.25), memory (10Gi) or a
+// slice (1g.5gb).
+[[nodiscard]] Result<DeviceSpec> parse_device(std::string_view text);
+[[nodiscard]] Result<std::vector<core::DeviceRequest>> device_requests(
+    const Text& gpus, const std::optional<std::vector<DeviceSpec>>& devices);
+DeviceSpec describe_device(const core::DeviceRequest& request);
+// The same as one word: "gpu:a100:2".
+std::string device_text(const core::DeviceRequest& request);
 
 // "12", "after_end:12", "afterok:12:13", several with commas; `kind` is that of a bare id.
 [[nodiscard]] Result<void> add_dependencies(std::string_view text, const char* kind, JobSpec& spec);

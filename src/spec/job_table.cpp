@@ -84,13 +84,16 @@ constexpr std::array kJobFields{
                              .metavar = "SIZE"}),
     field<&JobSpec::gpus>(
         {.name = "gpus",
-         .sentence = "GPUs per task: a count, a model, or MODEL:COUNT; several with commas.",
+         .sentence = "GPUs per task: a count, a model, or MODEL:COUNT; several with commas. "
+                     "MODEL|MODEL|any takes the first that is there; 0.25, 10Gi or 1g.5gb is a "
+                     "part of one.",
          .example = "\"a100:1\"",
          .high = 256,
          .flag = "gpus",
          .letter = 'g',
          .metavar = "GPUS",
-         .number_too = true}),
+         .number_too = true,
+         .list_too = true}),
     field<&JobSpec::devices>({.name = "devices",
                               .sentence = "Other devices per task.",
                               .example = "[{\"kind\": \"gpu\", \"model\": \"a100\", \"count\": 1}]",
@@ -267,7 +270,8 @@ constexpr std::array kChangeFields{
                              .flag = "gpus",
                              .letter = 'g',
                              .metavar = "GPUS",
-                             .number_too = true}),
+                             .number_too = true,
+                             .list_too = true}),
     field<&JobChange::devices>({.name = "devices",
                                 .sentence = "Devices per task; replaces all of them.",
                                 .example = "[]",

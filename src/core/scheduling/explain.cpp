@@ -14,7 +14,7 @@ namespace {
 std::string amount(const std::string& resource, int64_t value) {
   if (resource == "cpu") return format_milli(value);
   if (resource == "memory") return format_bytes(value);
-  return std::to_string(value);
+  return resource == "tasks" ? std::to_string(value) : format_milli(value);
 }
 
 std::string unit_name(const std::string& resource, int64_t count) {
@@ -233,8 +233,15 @@ std::string format_resources(const Resources& resources) {
       format_milli(resources.cpu_milli) + (resources.cpu_milli == 1000 ? " cpu" : " cpus");
   if (resources.memory_bytes > 0) out += ", " + format_bytes(resources.memory_bytes) + " of memory";
   for (const DeviceRequest& request : resources.devices) {
-    out += ", " + request.kind + (request.model.empty() ? "" : ":" + request.model) + ":" +
-           std::to_string(request.count);
+    out += ", " + device_name(request.kind, request.model);
+    for (const std::string& model : request.also) out += "|" + (model.empty() ? "any" : model);
+    out += ":";
+    if (takes_slice(request) || !takes_whole(request))
+      out += takes_slice(request)         ? request.profile
+             : request.memory_bytes > 0 ? format_bytes(request.memory_bytes)
+                                        : format_milli(request.share_milli);
+    if (request.count > 1 || takes_whole(request))
+      out += (out.ends_with(':') ? "" : " x ") + std::to_string(request.count);
   }
   return out;
 }

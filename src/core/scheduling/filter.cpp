@@ -44,19 +44,23 @@ std::optional<int64_t> limit_of(const Level& level, std::optional<T> Quota::* en
 std::optional<int64_t> device_limit(const Level& level, const std::string& key) {
   const auto own = level.nominal->devices.find(key);
   if (own == level.nominal->devices.end()) return std::nullopt;
-  if (!level.borrow) return own->second;
+  if (!level.borrow) return int64_t{own->second} * kWholeDevice;
   const auto more = level.borrow->devices.find(key);
   if (more == level.borrow->devices.end()) return std::nullopt;
-  return int64_t{own->second} + more->second;
+  return (int64_t{own->second} + more->second) * kWholeDevice;
 }
 
-// How many devices of a quota's key ("gpu" or "gpu:a100") the terms ask for.
+// How many thousandths of devices of a quota's key ("gpu" or "gpu:a100") the terms ask for. One
+// that takes several models may find another.
 int64_t asked_of(const Terms& terms, const std::string& key) {
-  int64_t count = 0;
+  int64_t sum = 0;
   for (const DeviceRequest& request : terms.resources.devices) {
-    if (key == request.kind || key == request.kind + ":" + request.model) count += request.count;
+    const bool counts =
+        key == request.kind ||
+        (request.also.empty() && key == device_name(request.kind, request.model));
+    if (counts) sum += int64_t{request.count} * request.share_milli;
   }
-  return count;
+  return sum;
 }
 
 int64_t in_use_of(const InUse& in_use, const std::string& key) {

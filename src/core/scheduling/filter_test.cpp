@@ -24,7 +24,7 @@ TEST(Filter, EachQuotaCountsWhatIsInUsePlusWhatIsAsked) {
   EXPECT_EQ(over_quota(look(world.state, world.now), lab, terms(2001)),
             (Block{Obstacle::quota, "cpu", 2001, 0, 2000, "namespace lab"}));
   EXPECT_EQ(over_quota(look(world.state, world.now), lab, terms(1000, 2)),
-            (Block{Obstacle::quota, "gpu:a100", 2, 0, 1, "namespace lab"}));
+            (Block{Obstacle::quota, "gpu:a100", 2000, 0, 1000, "namespace lab"}));
 }
 
 TEST(Filter, PlacementsOfTheSameRoundCount) {

@@ -1,6 +1,7 @@
 #include "core/scheduling/place.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 namespace atl::core::scheduling {
@@ -20,36 +21,58 @@ const Site* draining_that_could(const State& state, const Terms& terms) {
   return nullptr;
 }
 
-int64_t count_matching(const std::vector<const Device*>& devices, const DeviceRequest& request) {
-  return std::count_if(devices.begin(), devices.end(), [&](const Device* device) {
-    return device->kind == request.kind &&
-           (request.model.empty() || device->model == request.model);
-  });
+// How many thousandths of devices that would serve the request are free in the room; whole ones
+// only where it takes whole ones.
+int64_t free_for(const std::vector<DeviceRoom>& devices, const DeviceRequest& request) {
+  int64_t sum = 0;
+  for (const DeviceRoom& room : devices) {
+    if (!serves(*room.device, request)) continue;
+    if (takes_slice(request))
+      sum += room.share_milli < kWholeDevice || room.device->slots == 0
+                 ? 0
+                 : std::popcount(room.slots) * kWholeDevice / room.device->slots;
+    else if (!takes_whole(request) || untouched(room))
+      sum += room.slots == all_slots(*room.device) ? room.share_milli : 0;
+  }
+  return sum;
 }
 
-// A request for any model needs what those for a model leave over, so it is counted with them.
+bool takes_several(const DeviceRequest& request) {
+  return request.model.empty() || !request.also.empty();
+}
+
+// A request for several models needs what those for one leave over, so it is counted with them.
 int64_t asked_with_models(const Resources& resources, const DeviceRequest& request) {
-  if (!request.model.empty()) return request.count;
   int64_t asked = 0;
   for (const DeviceRequest& each : resources.devices) {
-    if (each.kind == request.kind) asked += each.count;
+    if (each == request || (takes_several(request) && each.kind == request.kind))
+      asked += int64_t{each.count} * each.share_milli;
   }
   return asked;
+}
+
+// "gpu:a100", "gpu:a100|v100|any".
+std::string request_name(const DeviceRequest& request) {
+  std::string name = device_name(request.kind, request.model);
+  for (const std::string& model : request.also) name += "|" + (model.empty() ? "any" : model);
+  return name + (takes_slice(request) ? ":" + request.profile : "");
 }
 
 // The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
 Block missing_on(const NodeView& view, const Resources& resources, int& missing) {
   Block block{Obstacle::capacity, "", 0, 0, 0, {}};
   missing = 0;
-  const auto note = [&](const std::string& resource, int64_t asked, int64_t free, int64_t limit) {
-    if (asked <= free) return;
+  const auto note = [&](const std::string& resource, int64_t asked, int64_t free, int64_t limit,
+                        bool lacks = false) {
+    if (asked <= free && !lacks) return;
     if (++missing == 1) block = {Obstacle::capacity, resource, asked, limit - free, limit, {}};
   };
   for (const DeviceRequest& request : resources.devices) {
-    const std::string name =
-        request.model.empty() ? request.kind : request.kind + ":" + request.model;
-    note(name, asked_with_models(resources, request), count_matching(view.free.devices, request),
-         count_matching(whole(*view.node).devices, request));
+    Resources alone;
+    alone.devices = {request};
+    note(request_name(request), asked_with_models(resources, request),
+         free_for(view.free.devices, request), free_for(whole(*view.node).devices, request),
+         !pick(view.free.devices, alone));
   }
   note("cpu", resources.cpu_milli, view.free.cpu_milli, view.node->capacity.cpu_milli);
   note("memory", resources.memory_bytes, view.free.memory_bytes, view.node->capacity.memory_bytes);
@@ -77,11 +100,21 @@ Room room_for(const NodeView& view, Time end) {
   return room;
 }
 
+namespace {
+
+int64_t free_devices(const Room& room) {
+  int64_t sum = 0;
+  for (const DeviceRoom& each : room.devices) sum += each.share_milli;
+  return sum;
+}
+
+}  // namespace
+
 std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed) {
-  using Leftover = std::tuple<size_t, int64_t, int64_t>;  // devices, cores, memory
+  using Leftover = std::tuple<Fitness, int64_t, int64_t, int64_t>;  // devices, cores, memory
   const NodeView* best = nullptr;
   Leftover best_leftover{};
-  std::vector<const Device*> devices;
+  std::vector<Part> parts;
   Room lent;
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
@@ -90,20 +123,23 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
     if (room.cpu_milli < terms.resources.cpu_milli ||
         room.memory_bytes < terms.resources.memory_bytes)
       continue;
-    const Leftover leftover{room.devices.size(), room.cpu_milli, room.memory_bytes};
-    if (best && best_leftover <= leftover) continue;
-    if (!terms.resources.devices.empty()) {
+    Leftover leftover{{}, free_devices(room), room.cpu_milli, room.memory_bytes};
+    if (terms.resources.devices.empty()) {
+      if (best && best_leftover <= leftover) continue;
+    } else {
       auto picked = pick(room.devices, terms.resources, allowed);
       if (!picked) continue;
-      devices = std::move(*picked);
+      std::get<0>(leftover) = picked->fitness;
+      if (best && best_leftover <= leftover) continue;
+      parts = std::move(picked->parts);
     }
     best = &view;
     best_leftover = leftover;
   }
   if (!best) return std::nullopt;
   Placement placement{best->site, best->node->capacity.name, {}};
-  for (const Device* device : devices)
-    placement.devices.push_back({device->unit, device->kind, device->model});
+  for (const Part& part : parts)
+    placement.devices.push_back(held(best->node->capacity.devices[part.device], part));
   return placement;
 }
 
@@ -173,8 +209,12 @@ std::optional<Resources> nearest_feasible(const State& state, const Terms& terms
       fit.memory_bytes = std::min(fit.memory_bytes, node.capacity.memory_bytes);
       bool some_of_each = true;
       for (DeviceRequest& request : fit.devices) {
-        request.count = std::min(
-            request.count, static_cast<uint32_t>(count_matching(whole(node).devices, request)));
+        const auto& devices = node.capacity.devices;
+        const auto some =
+            std::count_if(devices.begin(), devices.end(),
+                          [&](const Device& device) { return serves(device, request); });
+        if (takes_whole(request) || some == 0)
+          request.count = std::min(request.count, static_cast<uint32_t>(some));
         some_of_each &= request.count > 0;
       }
       if (some_of_each && node_could(node, fit) && (!nearest || *nearest < fit)) nearest = fit;

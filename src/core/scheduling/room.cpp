@@ -5,55 +5,14 @@
 namespace atl::core::scheduling {
 namespace {
 
-bool matches(const Device& device, const DeviceRequest& request) {
-  return device.kind == request.kind && (request.model.empty() || device.model == request.model);
-}
-
-// Whether the quota leaves one more device of its model; if so, it is counted as taken.
-bool take_allowed(Allowance& allowed, const Device& device) {
-  if (allowed.empty()) return true;
-  const auto it = allowed.find(device.kind + ":" + device.model);
-  if (it == allowed.end()) return true;
-  if (it->second <= 0) return false;
-  --it->second;
-  return true;
-}
-
-std::vector<const Device*> pick_allowed(std::vector<const Device*> left, const Resources& resources,
-                                        Allowance allowed) {
-  std::vector<const Device*> picked;
-  for (const bool modelled : {true, false}) {
-    for (const DeviceRequest& request : resources.devices) {
-      if (request.model.empty() == modelled) continue;
-      for (uint32_t i = 0; i < request.count; ++i) {
-        const auto it = std::find_if(left.begin(), left.end(), [&](const Device* device) {
-          return matches(*device, request) && take_allowed(allowed, *device);
-        });
-        if (it == left.end()) break;
-        picked.push_back(*it);
-        left.erase(it);
-      }
-    }
-  }
-  return picked;
+Room nothing_of(const Node& node) {
+  Room room;
+  room.devices.reserve(node.capacity.devices.size());
+  for (const Device& device : node.capacity.devices) room.devices.push_back({&device, 0, 0});
+  return room;
 }
 
 }  // namespace
-
-std::optional<std::vector<const Device*>> pick(const std::vector<const Device*>& available,
-                                               const Resources& resources,
-                                               const Allowance& allowed) {
-  size_t asked = 0;
-  for (const DeviceRequest& request : resources.devices) asked += request.count;
-  auto picked = pick_allowed(available, resources, allowed);
-  if (picked.size() < asked) return std::nullopt;
-  return picked;
-}
-
-std::vector<const Device*> pick_some(const std::vector<const Device*>& available,
-                                     const Resources& resources) {
-  return pick_allowed(available, resources, {});
-}
 
 bool fits(const Room& room, const Resources& resources, const Allowance& allowed) {
   if (room.cpu_milli < resources.cpu_milli || room.memory_bytes < resources.memory_bytes)
@@ -67,17 +26,38 @@ bool handed_on(const State& state, TaskId task, const Holder& holder) {
 }
 
 Room whole(const Node& node) {
-  Room room{node.capacity.cpu_milli, node.capacity.memory_bytes, {}};
-  for (const Device& device : node.capacity.devices) room.devices.push_back(&device);
+  Room room = nothing_of(node);
+  room.cpu_milli = node.capacity.cpu_milli;
+  room.memory_bytes = node.capacity.memory_bytes;
+  for (DeviceRoom& each : room.devices) {
+    each.share_milli = kWholeDevice;
+    each.slots = all_slots(*each.device);
+  }
+  return room;
+}
+
+Room free_room(const Node& node) {
+  Room room = whole(node);
+  room.cpu_milli -= node.cpu_milli_used;
+  room.memory_bytes -= node.memory_bytes_used;
+  if (node.units_used.empty()) return room;
+  for (DeviceRoom& each : room.devices) {
+    const auto used = node.units_used.find(each.device->unit);
+    if (used == node.units_used.end()) continue;
+    each.share_milli -= used->second.share_milli;
+    each.slots = used->second.whole ? 0 : each.slots & ~used->second.slots;
+  }
   return room;
 }
 
 Room room_of(const Node& node, const Holder& holder, const Resources& resources) {
-  Room room{resources.cpu_milli, resources.memory_bytes, {}};
-  for (const HeldDevice& held : holder.devices) {
-    for (const Device& device : node.capacity.devices) {
-      if (device.unit == held.unit) room.devices.push_back(&device);
-    }
+  if (holder.devices.empty()) return {resources.cpu_milli, resources.memory_bytes, {}};
+  Room room = nothing_of(node);
+  room.cpu_milli = resources.cpu_milli;
+  room.memory_bytes = resources.memory_bytes;
+  for (const Part& part : parts_of(node, holder.devices)) {
+    room.devices[part.device].share_milli += part.share_milli;
+    room.devices[part.device].slots |= part.slots;
   }
   return room;
 }
@@ -85,15 +65,67 @@ Room room_of(const Node& node, const Holder& holder, const Resources& resources)
 void add(Room& room, const Room& more) {
   room.cpu_milli += more.cpu_milli;
   room.memory_bytes += more.memory_bytes;
-  room.devices.insert(room.devices.end(), more.devices.begin(), more.devices.end());
+  if (room.devices.empty()) {
+    room.devices = more.devices;
+    return;
+  }
+  for (size_t i = 0; i < more.devices.size(); ++i) {
+    room.devices[i].share_milli += more.devices[i].share_milli;
+    room.devices[i].slots |= more.devices[i].slots;
+  }
 }
 
-void remove(Room& room, const Resources& resources, const std::vector<const Device*>& devices) {
-  room.cpu_milli -= resources.cpu_milli;
-  room.memory_bytes -= resources.memory_bytes;
-  std::erase_if(room.devices, [&](const Device* device) {
-    return std::find(devices.begin(), devices.end(), device) != devices.end();
-  });
+void remove(Room& room, const Room& less) {
+  room.cpu_milli -= less.cpu_milli;
+  room.memory_bytes -= less.memory_bytes;
+  if (room.devices.empty()) return;
+  for (size_t i = 0; i < less.devices.size(); ++i) {
+    room.devices[i].share_milli -= less.devices[i].share_milli;
+    room.devices[i].slots &= ~less.devices[i].slots;
+  }
+}
+
+void remove(Room& room, const Takings& takings) {
+  room.cpu_milli -= takings.cpu_milli;
+  room.memory_bytes -= takings.memory_bytes;
+  for (const Part& part : takings.parts) {
+    room.devices[part.device].share_milli -= part.share_milli;
+    room.devices[part.device].slots &= ~part.slots;
+  }
+}
+
+void remove_available(Room& room, Takings& takings) {
+  const auto take = [](auto& from, auto& wanted) {
+    const auto part = std::clamp<std::decay_t<decltype(from)>>(from, 0, wanted);
+    from -= part;
+    wanted -= part;
+  };
+  take(room.cpu_milli, takings.cpu_milli);
+  take(room.memory_bytes, takings.memory_bytes);
+  if (room.devices.empty()) return;
+  for (Part& part : takings.parts) {
+    DeviceRoom& device = room.devices[part.device];
+    take(device.share_milli, part.share_milli);
+    const uint32_t slots = device.slots & part.slots;
+    device.slots &= ~slots;
+    part.slots &= ~slots;
+  }
+}
+
+Room shrink(Room& room, const Room& bound) {
+  Room lost = room;
+  const auto beyond = [](auto& value, auto limit) {
+    value = std::max<std::decay_t<decltype(value)>>(
+        0, value - std::max<std::decay_t<decltype(value)>>(0, limit));
+  };
+  beyond(lost.cpu_milli, bound.cpu_milli);
+  beyond(lost.memory_bytes, bound.memory_bytes);
+  for (size_t i = 0; i < lost.devices.size(); ++i) {
+    beyond(lost.devices[i].share_milli, bound.devices.empty() ? 0 : bound.devices[i].share_milli);
+    if (!bound.devices.empty()) lost.devices[i].slots &= ~bound.devices[i].slots;
+  }
+  remove(room, lost);
+  return lost;
 }
 
 }  // namespace atl::core::scheduling

@@ -1,34 +1,26 @@
 // Room on a node: what is free of it, or would be, and whether something fits.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/state.h"
+#include "core/scheduling/devices.h"
 
 namespace atl::core::scheduling {
 
 struct Room {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
-  std::vector<const Device*> devices;
+  std::vector<DeviceRoom> devices;  // all of the node's, in their order; empty: nothing of any
 };
 
-// How many more devices of each limited model ("gpu:a100") a quota leaves. A request for any model
-// must respect it too, and only the choice of devices can tell.
-using Allowance = std::map<std::string, int64_t>;
-
-// Devices for every request, in the order they are available; requests for a model choose before
-// those for any. Nullopt when they do not suffice.
-std::optional<std::vector<const Device*>> pick(const std::vector<const Device*>& available,
-                                               const Resources& resources,
-                                               const Allowance& allowed = {});
-
-// The same, as far as they go.
-std::vector<const Device*> pick_some(const std::vector<const Device*>& available,
-                                     const Resources& resources);
+// What a task takes of a node.
+struct Takings {
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::vector<Part> parts;
+};
 
 bool fits(const Room& room, const Resources& resources, const Allowance& allowed = {});
 
@@ -37,10 +29,18 @@ bool handed_on(const State& state, TaskId task, const Holder& holder);
 
 // An empty node's room.
 Room whole(const Node& node);
+// What is free of it.
+Room free_room(const Node& node);
 // What a task on the node gives back when it ends.
 Room room_of(const Node& node, const Holder& holder, const Resources& resources);
 
 void add(Room& room, const Room& more);
-void remove(Room& room, const Resources& resources, const std::vector<const Device*>& devices);
+void remove(Room& room, const Room& less);
+void remove(Room& room, const Takings& takings);
+// Removes as much of the takings as there is; they keep the rest.
+void remove_available(Room& room, Takings& takings);
+
+// Makes `room` no larger than `bound`; gives back what it loses.
+Room shrink(Room& room, const Room& bound);
 
 }  // namespace atl::core::scheduling

@@ -39,64 +39,20 @@ Terms smallest_of(const State& state) {
   return least;
 }
 
-Room free_room(const Node& node) {
-  Room room{node.capacity.cpu_milli - node.cpu_milli_used,
-            node.capacity.memory_bytes - node.memory_bytes_used,
-            {}};
-  for (const Device& device : node.capacity.devices) {
-    if (!node.units_used.count(device.unit)) room.devices.push_back(&device);
-  }
-  return room;
-}
-
-std::vector<const Device*> units(const Node& node, const Placement& placement) {
-  std::vector<const Device*> found;
-  for (const Device& device : node.capacity.devices) {
-    const auto same = [&](const HeldDevice& held) { return held.unit == device.unit; };
-    if (std::any_of(placement.devices.begin(), placement.devices.end(), same))
-      found.push_back(&device);
-  }
-  return found;
-}
-
-Resources amount_within(const Resources& wanted, const Room& room) {
-  Resources part;
-  part.cpu_milli = std::clamp<int64_t>(room.cpu_milli, 0, wanted.cpu_milli);
-  part.memory_bytes = std::clamp<int64_t>(room.memory_bytes, 0, wanted.memory_bytes);
-  return part;
-}
-
 // Takes room for a task that ends by then (zero: nobody knows) out of what is free, and for the
 // rest out of what is lent for so long.
-void take_room(NodeView& view, const Resources& resources,
-               const std::vector<const Device*>& devices, Time end) {
-  Resources part = view.lent.empty() ? resources : amount_within(resources, view.free);
-  Resources rest = resources;
-  remove(view.free, part, devices);
-  remove(view.later, part, devices);
+void take_room(NodeView& view, Takings takings, Time end) {
+  if (view.lent.empty()) {
+    remove(view.free, takings);
+    remove(view.later, takings);
+    return;
+  }
+  Takings same = takings;
+  remove_available(view.free, takings);
+  remove_available(view.later, same);
   for (Lent& lent : view.lent) {
-    rest.cpu_milli -= part.cpu_milli;
-    rest.memory_bytes -= part.memory_bytes;
-    part = end && end <= lent.until ? amount_within(rest, lent.room) : Resources{};
-    remove(lent.room, part, devices);
+    if (end && end <= lent.until) remove_available(lent.room, takings);
   }
-}
-
-// Makes `room` no larger than `bound`; gives back what it loses.
-Room shrink(Room& room, const Room& bound) {
-  Room lost;
-  lost.cpu_milli = std::max<int64_t>(0, room.cpu_milli - std::max<int64_t>(0, bound.cpu_milli));
-  lost.memory_bytes =
-      std::max<int64_t>(0, room.memory_bytes - std::max<int64_t>(0, bound.memory_bytes));
-  for (const Device* device : room.devices) {
-    if (std::find(bound.devices.begin(), bound.devices.end(), device) == bound.devices.end())
-      lost.devices.push_back(device);
-  }
-  Resources gone;
-  gone.cpu_milli = lost.cpu_milli;
-  gone.memory_bytes = lost.memory_bytes;
-  remove(room, gone, lost.devices);
-  return lost;
 }
 
 }  // namespace
@@ -132,18 +88,17 @@ World look(const State& state, Time now) {
 }
 
 void claim(NodeView& view, const Resources& resources, const Room& ending, Time until) {
-  // Devices that come free by themselves first, then those of tasks that stop, then free ones.
-  std::vector<const Device*> order = ending.devices;
-  for (const bool free : {false, true}) {
-    for (const Device* device : view.later.devices) {
-      const auto& now = view.free.devices;
-      if ((std::find(now.begin(), now.end(), device) != now.end()) == free) order.push_back(device);
-    }
+  // Devices that come free by themselves or are of tasks that stop rather than free ones.
+  Takings rest{resources.cpu_milli, resources.memory_bytes, {}};
+  Room then = view.later;
+  add(then, ending);
+  if (!resources.devices.empty()) {
+    if (auto picked = pick(then.devices, resources, {}, &view.free.devices))
+      rest.parts = std::move(picked->parts);
   }
-  Resources rest = resources;
-  rest.cpu_milli = std::max<int64_t>(0, rest.cpu_milli - ending.cpu_milli);
-  rest.memory_bytes = std::max<int64_t>(0, rest.memory_bytes - ending.memory_bytes);
-  remove(view.later, rest, pick_some(order, resources));
+  Room coming = ending;
+  remove_available(coming, rest);
+  remove(view.later, rest);
   Room lent = shrink(view.free, view.later);
   if (until) view.lent.push_back({until, std::move(lent)});
 }
@@ -151,7 +106,7 @@ void claim(NodeView& view, const Resources& resources, const Room& ending, Time 
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement) {
   const auto in_use = world.in_use.try_emplace(job.ns, world.in_use_of(job.ns)).first;
   add_in_use(in_use->second, terms, placement, +1);
-  const Amounts amounts = amounts_of(terms);
+  const Amounts amounts = amounts_of(terms, placement);
   add(world.charged[{CohortId{}, job.ns, UserId{}}], amounts);
   add(world.charged[{CohortId{}, job.ns, job.user}], amounts);
   for_each_cohort(
@@ -163,7 +118,10 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
   ++world.placed_of_job[job.id];
   for (NodeView& view : world.nodes) {
     if (view.site == placement.site && view.node->capacity.name == placement.node)
-      take_room(view, terms.resources, units(*view.node, placement), ends_by(world, terms));
+      take_room(view,
+                {terms.resources.cpu_milli, terms.resources.memory_bytes,
+                 parts_of(*view.node, placement.devices)},
+                ends_by(world, terms));
   }
 }
 

@@ -38,13 +38,15 @@ Placement imagined(const Terms& terms) {
   Placement placement;
   for (const DeviceRequest& request : terms.resources.devices) {
     for (uint32_t i = 0; i < request.count; ++i)
-      placement.devices.push_back({"", request.kind, request.model});
+      placement.devices.push_back(
+          {"", request.kind, request.model, request.share_milli, request.share_milli});
   }
   return placement;
 }
 
 int64_t work_of(const World& world, const Holder& holder, const Terms& terms) {
-  const int64_t share = dominant_share(amounts_of(terms), world.state->capacity);
+  const Amounts amounts = amounts_of(terms, {{}, {}, holder.devices});
+  const int64_t share = dominant_share(amounts, world.state->capacity);
   const Wide work = Wide{share} * std::max<int64_t>(0, (world.now - holder.since).us) / 1'000'000;
   return static_cast<int64_t>(std::min<Wide>(work, INT64_MAX));
 }
@@ -175,7 +177,7 @@ class Yielders::Choice {
     if (sign < 0)
       add(room_, room);
     else
-      remove(room_, each.terms->resources, room.devices);
+      remove(room_, room);
   }
 
   Yielders& all_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/amount.h"
 #include "base/text.h"
 
 namespace atl::site {
@@ -94,9 +95,48 @@ std::string visible_gpus(const std::vector<core::HeldDevice>& held) {
     if (device.kind != "gpu") continue;
     const std::string& unit = device.unit;
     const bool numbered = unit.starts_with("gpu") && parse_int(unit.substr(3)).has_value();
-    text += (text.empty() ? "" : ",") + (numbered ? unit.substr(3) : unit);
+    text += text.empty() ? "" : ",";
+    if (device.size > 0)
+      text += "MIG-" + unit + "/" + device.profile + "/" + std::to_string(device.start);
+    else
+      text += numbered ? unit.substr(3) : unit;
   }
   return text;
+}
+
+std::map<std::string, std::string> parts_environment(const std::vector<core::HeldDevice>& held) {
+  if (held.empty()) return {};
+  std::map<std::string, std::string> env;
+  std::string list;
+  int32_t least = core::kWholeDevice;
+  std::string limits;
+  int gpu = 0;
+  for (const core::HeldDevice& device : held) {
+    // Units, kinds, models and profiles are plain words; nothing in them needs escaping.
+    list += (list.empty() ? "" : ",") + ("{\"unit\":\"" + device.unit) + "\",\"kind\":\"" +
+            device.kind + "\",\"model\":\"" + device.model + "\"";
+    if (device.size > 0)
+      list += ",\"slice\":\"" + device.profile + "\",\"slots\":[" +
+              std::to_string(device.start) + "," + std::to_string(device.size) + "]";
+    else
+      list += ",\"share\":" + format_milli(device.share_milli);
+    if (device.memory_bytes > 0) list += ",\"memory_bytes\":" + std::to_string(device.memory_bytes);
+    list += "}";
+    if (device.kind != "gpu") continue;
+    if (device.size == 0 && device.share_milli < core::kWholeDevice) {
+      least = std::min(least, device.share_milli);
+      if (device.memory_bytes > 0)
+        limits += (limits.empty() ? "" : ",") + std::to_string(gpu) + "=" +
+                  std::to_string(device.memory_bytes >> 20) + "M";
+    }
+    ++gpu;
+  }
+  env["ATOLL_DEVICES"] = "[" + list + "]";
+  if (least < core::kWholeDevice) {
+    env["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = std::to_string(std::max(1, least / 10));
+    if (!limits.empty()) env["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] = limits;
+  }
+  return env;
 }
 
 }  // namespace atl::site

@@ -200,6 +200,7 @@ std::vector<std::string> build_environment(const Launch& launch) {
   add_task(env, launch);
   add_slurm(env, launch);
   add_gpus(env, launch);
+  for (const auto& [name, value] : launch.parts) env[name] = value;
   for (const auto& [key, value] : launch.payload.env) env[key] = value;
   env[kMarkerVariable] = launch.installation;
   add_venv(env, launch);
@@ -257,6 +258,7 @@ std::vector<std::string> wrap_in_sandbox(const Launch& launch,
     add({"--dev-bind-try", "/dev/nvidiactl", "/dev/nvidiactl", "--dev-bind-try", "/dev/nvidia-uvm",
          "/dev/nvidia-uvm"});
     for (const std::string_view index : split(launch.gpus, ',')) {
+      if (index.find('/') != std::string_view::npos) continue;  // a slice
       const std::string node = "/dev/nvidia" + std::string(index);
       add({"--dev-bind-try", node, node});
     }

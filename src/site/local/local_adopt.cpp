@@ -173,6 +173,7 @@ Result<Launch> LocalDriver::resolve(StartOrder& order) {
   launch.log_bytes_max = payload.log_bytes_max > 0 ? payload.log_bytes_max : options_.log_bytes_max;
   for (const core::Device& device : devices_) launch.gpus_present |= device.kind == "gpu";
   launch.gpus = visible_gpus(order.placement.devices);
+  launch.parts = parts_environment(order.placement.devices);
   if (const char* lang = std::getenv("LANG")) launch.lang = lang;
   return launch;
 }

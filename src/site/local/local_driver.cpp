@@ -38,6 +38,7 @@ std::string notice_of(const StopOrder& order) {
 std::vector<core::Device> all_devices(const LocalOptions& options) {
   std::vector<core::Device> devices;
   if (!options.nvml.empty()) devices = find_nvidia_gpus(options.nvml).devices;
+  for (core::Device& device : devices) device.share_step_milli = options.gpu_share_milli;
   devices.insert(devices.end(), options.devices.begin(), options.devices.end());
   return devices;
 }

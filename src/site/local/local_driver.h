@@ -36,6 +36,7 @@ struct LocalOptions {
   std::optional<int64_t> cpu_milli;  // instead of the machine's cores; may be more
   std::optional<int64_t> memory_bytes;
   std::vector<core::Device> devices;                  // declared ones, beside those found
+  int32_t gpu_share_milli = 0;                        // those found are shared in steps of this
   std::string nvml = "libnvidia-ml.so.1";             // empty: do not look for GPUs
   core::Isolation isolation = core::Isolation::none;  // what `automatic` means here
   uint32_t processes_max = 4096;                      // of a task that does not say

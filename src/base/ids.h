@@ -27,6 +27,7 @@ using TermsId = Id<struct TermsTag, uint32_t>;
 using SiteId = Id<struct SiteTag, uint32_t>;
 using TokenId = Id<struct TokenTag, uint32_t>;
 using CohortId = Id<struct CohortTag, uint32_t>;
+using ReservationId = Id<struct ReservationTag, uint32_t>;
 using ShapeId = Id<struct ShapeTag, uint32_t>;
 using NoticeId = Id<struct NoticeTag, uint64_t>;
 

@@ -48,6 +48,11 @@ class Application {
   void operator()(const StakeSet& e);
   void operator()(const PolicySet& e);
 
+  void operator()(const NodeDrained& e);
+  void operator()(const CalendarSet& e) { state_.calendar = e.calendar; }
+  void operator()(const ReservationMade& e);
+  void operator()(const ReservationEnded& e) { state_.reservations.erase(e.id); }
+
   Effects take_effects() { return std::move(effects_); }
 
  private:

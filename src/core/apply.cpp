@@ -98,10 +98,15 @@ void Application::operator()(const SiteReported& e) {
     node.capacity = capacity;
     node.gone = false;
   }
-  std::erase_if(site.nodes, [](const auto& entry) {
-    return entry.second.gone && entry.second.holders.empty();
-  });
+  std::erase_if(site.nodes, [](const auto& entry) { return forgettable(entry.second); });
   count_capacity(state_);
+}
+
+void Application::operator()(const NodeDrained& e) {
+  auto& nodes = state_.sites.at(e.site).nodes;
+  const auto node = nodes.find(e.node);
+  node->second.draining = e.draining;
+  if (forgettable(node->second)) nodes.erase(node);
 }
 
 Job& Application::insert_job(const JobSubmitted& e, Time submitted) {
@@ -121,6 +126,7 @@ Job& Application::insert_job(const JobSubmitted& e, Time submitted) {
   job.dependencies = e.dependencies;
   job.labels = e.labels;
   job.notify = e.notify;
+  job.gang = e.terms.gang > 0;
   const auto it = state_.jobs.emplace_hint(state_.jobs.end(), e.id, std::move(job));
   return it->second;
 }

@@ -55,6 +55,12 @@ void Application::operator()(const StakeSet& e) {
   count_cohorts(state_);
 }
 
+void Application::operator()(const ReservationMade& e) {
+  const ReservationId id = e.reservation.id;
+  if (id.value > state_.counters.reservation) state_.counters.reservation = id.value;
+  state_.reservations[id] = e.reservation;
+}
+
 void Application::operator()(const PolicySet& e) {
   const auto settle = [&](Account& account) { advance_tiers(state_, account, account); };
   for (auto& [id, ns] : state_.namespaces) {

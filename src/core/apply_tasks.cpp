@@ -53,6 +53,10 @@ StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
                       const TaskStarting& task, const std::optional<InLine>& line) {
   const auto found = job.tries.find(attempt.index);
   const Tries tries = found == job.tries.end() ? Tries{} : found->second;
+  // Members are placed in their order, so the first one is there before the others.
+  const auto first = job.tasks.begin();
+  const bool follows = job.gang && first != job.tasks.end() && first->first < attempt.index &&
+                       placement_of(first->second.state);
   return {.attempt = attempt,
           .placement = task.placement,
           .placed = task.placed,
@@ -64,7 +68,10 @@ StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
           .ns = job.ns,
           .name = job.name,
           .terms = state.terms_of(job),
-          .payload = job.payload};
+          .payload = job.payload,
+          .leader = !job.gang ? ""
+                    : follows ? placement_of(first->second.state)->node
+                              : task.placement.node};
 }
 
 StopAttempt stop_of(AttemptId attempt, const TaskStop& stop) {
@@ -200,7 +207,7 @@ void Application::end_placement(Job& job, AttemptId attempt, Task& task,
   const Placement& placement = *placement_of(task.state);
   auto& nodes = state_.sites.at(placement.site).nodes;
   const auto node = nodes.find(placement.node);
-  if (node != nodes.end() && node->second.gone && node->second.holders.empty()) nodes.erase(node);
+  if (node != nodes.end() && forgettable(node->second)) nodes.erase(node);
   if (result.cause == EndCause::recalled) return;
   state_.terms.at(job.terms).brisk =
       result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
@@ -214,6 +221,7 @@ void Application::operator()(const TaskEnded& e) {
   target.tasks.erase(e.attempt.index);
   target.tries.erase(e.attempt.index);
   ++target.tally[static_cast<size_t>(e.outcome)];
+  if (target.gang) index_ready(state_, target);
 }
 
 void Application::operator()(const TaskRetried& e) {

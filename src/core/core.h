@@ -20,9 +20,9 @@ Effects apply(State& state, const Event& event);
 // The effects that a restart must repeat because nobody knows whether they were carried out.
 Effects pending_effects(const State& state);
 
-// When the next tick is due by itself: a back-off ends, or one in line has waited for too long.
-// Zero: never.
-Time next_timer(const State& state);
+// When the next tick is due by itself, if the last one was then: a back-off ends, one in line has
+// waited for too long, the calendar changes, a reservation begins or ends. Zero: never.
+Time next_timer(const State& state, Time after);
 
 // The first broken invariant, or an empty string. Tests and simulation ask after the events of each
 // decision.

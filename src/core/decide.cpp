@@ -1,6 +1,7 @@
 #include "core/decide.h"
 
 #include "base/overloaded.h"
+#include "core/calendar.h"
 #include "core/limits.h"
 #include "core/scheduling/round.h"
 
@@ -66,6 +67,9 @@ Events decide_tick(const State& state, Time now) {
   settle_dependencies(state, draft);
   end_backoffs(state, draft);
   recall_overdue(state, draft);
+  for (const auto& [id, reservation] : state.reservations) {
+    if (reservation.until <= now) draft.add(ReservationEnded{id});
+  }
   // What was just settled must be applied before placing looks at it; the runtime ticks again.
   if (!draft.empty()) return draft.take();
   scheduling::Decisions decisions = scheduling::round(state, now, kPlacementsPerRoundMax);
@@ -80,11 +84,17 @@ void recall(const State& state, TaskId id, Draft& draft) {
   draft.add(TaskRecalled{{id.job, id.index, state.job(id.job)->tasks.at(id.index).attempt}});
 }
 
-Time next_timer(const State& state) {
+Time next_timer(const State& state, Time after) {
   Time next;
+  const auto sooner = [&](Time at) {
+    if (at && (!next || at < next)) next = at;
+  };
   for (const auto* timers : {&state.backoffs, &state.recalls}) {
-    if (!timers->empty() && (!next || timers->begin()->first < next)) next = timers->begin()->first;
+    if (!timers->empty()) sooner(timers->begin()->first);
   }
+  for (const auto& [id, reservation] : state.reservations)
+    sooner(reservation.from > after ? reservation.from : reservation.until);
+  if (!state.backlog.empty()) sooner(next_change(state.calendar, after));
   return next;
 }
 

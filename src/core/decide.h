@@ -70,6 +70,14 @@ std::string why_no_device(const State& state, const Resources& resources);
                                           const DrainSite& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const RecordDeed& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DrainNode& command, Draft& draft);
+
+// decide_reservations.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CreateReservation& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CancelReservation& command, Draft& draft);
 
 // decide_sharing.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
@@ -80,6 +88,10 @@ std::string why_no_device(const State& state, const Resources& resources);
                                           const SetStake& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const SetPolicy& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetCalendarEntry& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DeleteCalendarEntry& command, Draft& draft);
 // Adds a change of a quota or a stake, unless members would then be promised more than their cohort
 // has.
 [[nodiscard]] Result<void> draft_within_cohorts(const State& state, EventBody change, Draft& draft);

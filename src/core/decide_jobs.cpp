@@ -40,6 +40,10 @@ Result<void> check_terms(const Terms& terms) {
   if (auto ok = check_range("retries", terms.retry.max, 0, kRetriesMax, plain); !ok) return ok;
   if (auto ok = check_range("backoff", terms.retry.backoff.us, 0, kBackoffMax.us, span); !ok)
     return ok;
+  if (terms.gang > kGangMax || (terms.gang > 0 && terms.parallel_max > 0))
+    return refuse("gang", terms.gang > kGangMax
+                              ? "a gang may have at most 10000 members"
+                              : "all members of a gang run at once: leave out the array's limit");
   return check_range("backoff_max", terms.retry.backoff_max.us, 0, kBackoffMax.us, span);
 }
 
@@ -64,6 +68,10 @@ Result<void> check_indices(const SubmitJob& job) {
     return refuse("array", "an index may be at most 2000000000");
   if (job.indices.ranges().size() > kArrayRangesMax)
     return refuse("array", "an array may have at most 10000 ranges");
+  if (job.terms.gang > 0 && job.terms.gang != job.indices.size())
+    return refuse("gang", "the gang has " + std::to_string(job.terms.gang) + " members and the " +
+                              "array " + std::to_string(job.indices.size()) +
+                              " indices: write one of the two");
   return {};
 }
 
@@ -88,6 +96,15 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
   const bool any_reported = std::any_of(state.sites.begin(), state.sites.end(),
                                         [](const auto& entry) { return entry.second.reported; });
   if (!any_reported || scheduling::feasible(state, job.terms)) return {};
+  const uint32_t members = scheduling::members_feasible(state, job.terms);
+  if (members > 0)
+    return fail(ErrorCode::infeasible,
+                "a gang of " + std::to_string(job.terms.gang) + " with " +
+                    scheduling::format_resources(job.terms.resources) +
+                    " each is larger than the platform; the largest that fits has " +
+                    std::to_string(members) + (members == 1 ? " member" : " members") +
+                    " (keep: true or --keep waits for capacity to come)",
+                "gang");
   std::string message =
       "no node could ever hold " + scheduling::format_resources(job.terms.resources);
   const auto nearest = scheduling::nearest_feasible(state, job.terms);
@@ -251,6 +268,11 @@ Result<void> decide_command(const State& state, const Actor& actor, const Cancel
   if (!job) return tl::unexpected(job.error());
   const Duration grace = command.grace.value_or(state.terms_of(**job).grace);
   if (auto ok = check_range("grace", grace.us, 0, kGraceMax.us, span); !ok) return ok;
+  if (command.index && (*job)->gang)
+    return fail(ErrorCode::conflict,
+                "the members of job " + to_string(command.id) +
+                    " run together or not at all: cancel the job",
+                "id");
   if (command.index) return cancel_index(**job, *command.index, grace, draft);
   cancel_whole(**job, grace, draft);
   return {};
@@ -318,7 +340,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Requeu
   const Job& job = **found;
   const Duration grace = state.terms_of(job).grace;
   for (const auto& [index, task] : job.tasks) {
-    if (command.index && *command.index != index) continue;
+    if (command.index && *command.index != index && !job.gang) continue;
     if (placement_of(task.state) && !std::holds_alternative<TaskStop>(task.state)) {
       draft.add(TaskStopping{{job.id, index, task.attempt}, StopReason::requeued, grace});
     }

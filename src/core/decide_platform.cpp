@@ -249,6 +249,25 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainS
   return {};
 }
 
+Result<void> decide_command(const State& state, const Actor& actor, const DrainNode& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  const Site* site = state.site_named(command.site);
+  if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.site), "site");
+  const auto node = site->nodes.find(command.node);
+  if (node == site->nodes.end())
+    return fail(ErrorCode::not_found,
+                "site " + site->name + " has no node " + quote(command.node), "node");
+  if (node->second.draining == command.draining) return {};
+  draft.add(NodeDrained{site->id, command.node, command.draining});
+  for (const auto& [until, task] : state.recalls) {
+    const Placement* placement = placement_of(state.job(task.job)->tasks.at(task.index).state);
+    if (command.draining && placement->site == site->id && placement->node == command.node)
+      recall(state, task, draft);
+  }
+  return {};
+}
+
 Result<void> decide_command(const State& state, const Actor& actor, const RecordDeed& command,
                             Draft& draft) {
   if (std::holds_alternative<BackupAsked>(command.deed)) {

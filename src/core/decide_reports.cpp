@@ -75,6 +75,44 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
   return judge_failure(terms, tries, result);
 }
 
+// The members of a gang go on together: once one has ended nobody is tried again, and one that was
+// stopped with the others comes back with them even if it ended well.
+Verdict judge_member(const Job& job, const TaskState& state, Verdict verdict) {
+  const auto* stop = std::get_if<TaskStop>(&state);
+  const bool some_ended = std::any_of(job.tally.begin(), job.tally.end(),
+                                      [](uint32_t count) { return count > 0; });
+  if (some_ended && verdict.retry) return {{}, verdict.outcome, {}};
+  const bool comes_back =
+      stop && (stop->reason == StopReason::requeued || stop->reason == StopReason::yielded);
+  if (!some_ended && comes_back && !verdict.retry)
+    return {stop->reason == StopReason::yielded ? RetryReason::yielded : RetryReason::requeued,
+            verdict.outcome,
+            {}};
+  return verdict;
+}
+
+void stop_others(const Job& job, AttemptId but, StopReason reason, Duration grace, Draft& draft) {
+  for (const auto& [index, task] : job.tasks) {
+    if (index == but.index || !placement_of(task.state)) continue;
+    const auto* stop = std::get_if<TaskStop>(&task.state);
+    // A stop for good outweighs one that would bring it back.
+    if (stop && (reason != StopReason::cancelled || stop->reason == StopReason::cancelled)) continue;
+    draft.add(TaskStopping{{job.id, index, task.attempt}, reason, grace});
+  }
+}
+
+// Ends what of the gang has no place, and counts it.
+uint64_t end_unplaced(const Job& job, Tally& tally, Draft& draft) {
+  IntervalSet unplaced = job.waiting;
+  for (const auto& [index, task] : job.tasks) {
+    if (!placement_of(task.state)) unplaced.add(index);
+  }
+  if (unplaced.empty()) return 0;
+  draft.add(WaitingEnded{job.id, unplaced, Outcome::cancelled, ""});
+  tally[static_cast<size_t>(Outcome::cancelled)] += static_cast<uint32_t>(unplaced.size());
+  return unplaced.size();
+}
+
 // What a person reads beside the outcome of a job that is not an array.
 std::string message_for(const AttemptResult& result, Outcome outcome, const Terms& terms) {
   if (!result.message.empty()) return result.message;
@@ -100,8 +138,10 @@ void decide_end(const State& state, const AttemptEnded& report, Draft& draft) {
   const Terms& terms = state.terms_of(*job);
   const auto found = job->tries.find(report.attempt.index);
   const Tries tries = found == job->tries.end() ? Tries{} : found->second;
-  const Verdict verdict = judge(terms, tries, task->state, report.result);
+  Verdict verdict = judge(terms, tries, task->state, report.result);
+  if (job->gang) verdict = judge_member(*job, task->state, verdict);
   if (verdict.retry) {
+    if (job->gang) stop_others(*job, report.attempt, StopReason::requeued, terms.grace, draft);
     draft.add(
         TaskRetried{report.attempt, *verdict.retry, report.result, draft.now() + verdict.pause});
     return;
@@ -109,8 +149,13 @@ void decide_end(const State& state, const AttemptEnded& report, Draft& draft) {
   draft.add(TaskEnded{report.attempt, verdict.outcome, report.result});
   auto tally = job->tally;
   ++tally[static_cast<size_t>(verdict.outcome)];
-  end_if_done(*job, 1, tally, job->array ? "" : message_for(report.result, verdict.outcome, terms),
-              draft);
+  uint64_t ending = 1;
+  if (job->gang && verdict.outcome != Outcome::succeeded) {
+    stop_others(*job, report.attempt, StopReason::cancelled, terms.grace, draft);
+    ending += end_unplaced(*job, tally, draft);
+  }
+  end_if_done(*job, ending, tally,
+              job->array ? "" : message_for(report.result, verdict.outcome, terms), draft);
 }
 
 void decide_start(const State& state, const AttemptStarted& report, Draft& draft) {
@@ -161,6 +206,11 @@ void decide_report(const State& state, const Report& report, Draft& draft) {
         const auto owed = state.notices.find(r.id);
         if (owed != state.notices.end())
           draft.add(NoticeSettled{r.id, r.delivered, r.message, owed->second.job});
+      },
+      [&](const ZoneSeen& r) {
+        Calendar calendar = state.calendar;
+        calendar.utc_offset = r.utc_offset;
+        if (calendar != state.calendar) draft.add(CalendarSet{std::move(calendar)});
       });
 }
 

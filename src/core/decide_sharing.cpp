@@ -1,6 +1,9 @@
-// Who shares with whom, and by what weight.
+// Who shares with whom, by what weight, and when.
+#include <algorithm>
+
 #include "base/amount.h"
 #include "base/text.h"
+#include "core/calendar.h"
 #include "core/cohorts.h"
 #include "core/decide.h"
 #include "core/limits.h"
@@ -153,6 +156,52 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetPol
     return ok;
   if (auto ok = check("ageing", set.policy.ageing, kAgeingMin, kAgeingMax); !ok) return ok;
   if (set.policy != state.policy) draft.add(set);
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const SetCalendarEntry& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  const CalendarEntry& entry = command.entry;
+  if (auto ok = check_identifier(entry.name, "name"); !ok) return ok;
+  if ((entry.days & 0b1111111) == 0 || entry.days > 0b1111111)
+    return fail(ErrorCode::invalid, "an entry needs at least one day of the week, such as mon-fri",
+                "days");
+  if (entry.from >= 24 * 60 || entry.until > 24 * 60)
+    return fail(ErrorCode::invalid, "times must be between 00:00 and 24:00", "from");
+  if (entry.share_milli && (*entry.share_milli < 0 || *entry.share_milli > 1000))
+    return fail(ErrorCode::invalid, "the share must be between 0 and 1, such as 0.5", "share");
+  if (auto ok = check_quota(entry.limit); !ok) return ok;
+  if (entry.limit.queued)
+    return fail(ErrorCode::invalid, "queued jobs are limited by namespace", "limit");
+  if (!entry.share_milli && entry.limit == Quota{})
+    return fail(ErrorCode::invalid,
+                "the entry limits nothing: give it a share such as 0.5, or a limit such as cpu=16",
+                "share");
+  CalendarSet set{state.calendar};
+  auto& entries = set.calendar.entries;
+  std::erase_if(entries, [&](const CalendarEntry& each) { return each.name == entry.name; });
+  const auto later = [&](const CalendarEntry& each) { return each.name > entry.name; };
+  entries.insert(std::find_if(entries.begin(), entries.end(), later), entry);
+  if (entries.size() > kCalendarEntriesMax)
+    return fail(ErrorCode::exhausted, "a calendar may have at most 100 entries", "name");
+  if (never_opens(set.calendar, entry.tier))
+    return fail(ErrorCode::conflict,
+                std::string("with this entry the calendar would never open for ") +
+                    enum_name(entry.tier) + "; leave some hours of the week, or a share above 0",
+                "share");
+  if (set.calendar != state.calendar) draft.add(std::move(set));
+  return {};
+}
+
+Result<void> decide_command(const State& state, const Actor& actor,
+                            const DeleteCalendarEntry& command, Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  CalendarSet set{state.calendar};
+  if (std::erase_if(set.calendar.entries,
+                    [&](const CalendarEntry& each) { return each.name == command.name; }) == 0)
+    return fail(ErrorCode::not_found, "the calendar has no entry " + quote(command.name), "name");
+  draft.add(std::move(set));
   return {};
 }
 

@@ -52,6 +52,7 @@ struct StartAttempt {
   std::string name;
   Terms terms;
   Digest payload;
+  std::string leader;  // of a gang: the node of its first member
 };
 struct StopAttempt {
   AttemptId attempt;

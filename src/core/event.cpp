@@ -17,7 +17,7 @@ const char* event_name(const EventBody& body) {
       "task_retried",   "backoff_ended",        "job_ended",         "job_reopened",
       "notice_settled", "task_recalled",        "exec_asked",        "upload_asked",
       "backup_asked",   "cohort_set",           "cohort_deleted",    "stake_set",
-      "policy_set"};
+      "policy_set", "node_drained", "calendar_set", "reservation_made", "reservation_ended"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

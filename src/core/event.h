@@ -251,6 +251,26 @@ struct PolicySet {
   Policy policy;
   bool operator==(const PolicySet&) const = default;
 };
+struct NodeDrained {
+  SiteId site;
+  std::string node;
+  bool draining = false;
+  bool operator==(const NodeDrained&) const = default;
+};
+struct CalendarSet {
+  Calendar calendar;
+  bool operator==(const CalendarSet&) const = default;
+};
+struct ReservationMade {
+  Reservation reservation;
+  bool operator==(const ReservationMade&) const = default;
+};
+// Its time is over, or somebody has cancelled it.
+struct ReservationEnded {
+  ReservationId id;
+  bool cancelled = false;
+  bool operator==(const ReservationEnded&) const = default;
+};
 
 using EventBody =
     std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
@@ -259,7 +279,7 @@ using EventBody =
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
                  TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
                  ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet,
-                 PolicySet>;
+                 PolicySet, NodeDrained, CalendarSet, ReservationMade, ReservationEnded>;
 
 struct Event {
   Time at;
@@ -310,6 +330,10 @@ ATOLL_DESCRIBE(CohortSet, id, name, quota, stake)
 ATOLL_DESCRIBE(CohortDeleted, id)
 ATOLL_DESCRIBE(StakeSet, id, stake)
 ATOLL_DESCRIBE(PolicySet, policy)
+ATOLL_DESCRIBE(NodeDrained, site, node, draining)
+ATOLL_DESCRIBE(CalendarSet, calendar)
+ATOLL_DESCRIBE(ReservationMade, reservation)
+ATOLL_DESCRIBE(ReservationEnded, id, cancelled)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

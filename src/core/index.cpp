@@ -1,5 +1,7 @@
 #include "core/index.h"
 
+#include <bit>
+
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "core/cohorts.h"
@@ -7,6 +9,15 @@
 
 namespace atl::core {
 namespace {
+
+// How long a task stays at most, rounded up to one of four steps before it doubles: whoever waits
+// with a time of their own is still looked at with the others.
+Duration span_of(const Terms& terms) {
+  if (terms.wall.us <= 0) return {};
+  const auto longest = static_cast<uint64_t>((terms.wall + terms.grace).us);
+  const uint64_t step = std::max<uint64_t>(1, std::bit_floor(longest) / 4);
+  return {static_cast<int64_t>((longest + step - 1) / step * step)};
+}
 
 void forget_shape(State& state, ShapeId id) {
   const auto it = state.shapes.find(id);
@@ -87,6 +98,9 @@ void hold(State& state, const Job& job, uint32_t index, const Task& task, int si
   }
   Namespace& ns = state.namespaces.at(job.ns);
   add_in_use(ns.in_use, terms, placement, sign);
+  InUse& of_tier = state.tier_in_use[terms.tier];
+  add_in_use(of_tier, terms, placement, sign);
+  if (of_tier == InUse{}) state.tier_in_use.erase(terms.tier);
   const Amounts amounts = amounts_of(terms, placement);
   for_each_account(state, job, [&](Account& account) {
     Meter& meter = account[terms.tier];
@@ -240,7 +254,8 @@ void index_ready(State& state, const Job& job) {
 }
 
 void index_terms(State& state, TermsEntry& entry) {
-  const Shape shape{entry.terms.resources, entry.terms.site};
+  const Terms& terms = entry.terms;
+  const Shape shape{terms.resources, terms.site, terms.gang, span_of(terms)};
   if (!entry.shape) {
     const auto [known, added] = state.shape_ids.try_emplace(shape, ShapeId{});
     if (added) known->second = ShapeId{++state.counters.shape};

@@ -146,6 +146,32 @@ struct DrainSite {
   std::string name;
   bool draining = true;
 };
+struct DrainNode {
+  std::string site;
+  std::string node;
+  bool draining = true;
+};
+// Makes the entry or replaces the one of its name.
+struct SetCalendarEntry {
+  CalendarEntry entry;
+};
+struct DeleteCalendarEntry {
+  std::string name;
+};
+// So many times what is asked for, or so many whole nodes.
+struct CreateReservation {
+  std::string name;
+  Time from;
+  Time until;
+  std::vector<std::string> namespaces;
+  uint32_t count = 1;
+  bool whole_nodes = false;
+  Resources each;
+  std::string site;  // empty: any
+};
+struct CancelReservation {
+  std::string name;
+};
 // Keeps a deed with the events before it is done. A job that has ended is not in the state, so the
 // caller says where it belongs.
 struct RecordDeed {
@@ -156,7 +182,9 @@ struct RecordDeed {
 using Command = std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob,
                              CreateUser, ChangeUser, CreateNamespace, DeleteNamespace, SetQuota,
                              SetMember, RemoveMember, CreateToken, RevokeToken, AddSite, RemoveSite,
-                             DrainSite, RecordDeed, SetCohort, DeleteCohort, SetStake, SetPolicy>;
+                             DrainSite, RecordDeed, SetCohort, DeleteCohort, SetStake, SetPolicy, DrainNode,
+                             SetCalendarEntry, DeleteCalendarEntry, CreateReservation,
+                             CancelReservation>;
 
 struct SiteProbed {
   std::string site;
@@ -179,8 +207,12 @@ struct NoticeReported {
   bool delivered = false;
   std::string message;
 };
-using Report =
-    std::variant<SiteProbed, AttemptStarted, AttemptEnded, AttemptUnreachable, NoticeReported>;
+// How far the clock on the wall, by which the calendar goes, is ahead of UTC.
+struct ZoneSeen {
+  int32_t utc_offset = 0;  // in minutes
+};
+using Report = std::variant<SiteProbed, AttemptStarted, AttemptEnded, AttemptUnreachable,
+                            NoticeReported, ZoneSeen>;
 
 struct Request {
   Actor actor;

@@ -70,6 +70,8 @@ std::string broken_invariant(const State& state) {
   rebuilt.notices = state.notices;
   rebuilt.cohorts = state.cohorts;
   rebuilt.policy = state.policy;
+  rebuilt.calendar = state.calendar;
+  rebuilt.reservations = state.reservations;
   for (auto& [id, ns] : rebuilt.namespaces) {
     ns.in_use = {};
     ns.jobs = 0;

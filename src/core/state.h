@@ -106,6 +106,7 @@ struct UnitUse {
 struct Node {
   NodeCapacity capacity;
   bool gone = false;  // no longer reported, but work is still on it
+  bool draining = false;
   // derived
   int64_t cpu_milli_used = 0;
   int64_t memory_bytes_used = 0;
@@ -114,6 +115,8 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
+// Whether nobody needs to know of it any more.
+bool forgettable(const Node& node);
 // How many thousandths of a device are held.
 int64_t used_milli(const Node& node, const Device& device);
 
@@ -212,11 +215,15 @@ struct Job {
   uint64_t size = 1;    // indices in all
   Unplaced unplaced;    // of the ended ones
   IntervalSet yielded;  // waiting again because they had to yield: they come first
+  bool gang = false;    // as its terms say
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;
 
-  bool ready() const { return !held && dependencies.empty() && !waiting.empty(); }
+  // One that starts together waits until all of it does.
+  bool ready() const {
+    return !held && dependencies.empty() && !waiting.empty() && (!gang || tasks.empty());
+  }
 };
 
 // Whether some task of it holds a placement or is in line for one.
@@ -279,6 +286,7 @@ struct Counters {
   uint64_t notice = 0;
   uint32_t cohort = 0;
   uint32_t shape = 0;
+  uint32_t reservation = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -294,6 +302,8 @@ struct State {
   std::map<NoticeId, Notice> notices;
   std::map<CohortId, Cohort> cohorts;
   Policy policy;
+  Calendar calendar;
+  std::map<ReservationId, Reservation> reservations;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -306,6 +316,7 @@ struct State {
   std::map<ShapeId, ShapeEntry> shapes;
   std::map<Shape, ShapeId> shape_ids;
   Amounts capacity;                             // of all nodes
+  std::map<Tier, InUse> tier_in_use;
   std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided
   std::set<std::pair<Time, TaskId>> backoffs;   // by when they end
@@ -333,7 +344,7 @@ ATOLL_DESCRIBE(User, id, name, disabled, platform_admin, uid)
 ATOLL_DESCRIBE(Token, id, user, hash, note, created, expires, read_only, namespaces)
 ATOLL_DESCRIBE(Namespace, id, name, members, quota, stake, account, user_accounts)
 ATOLL_DESCRIBE(Cohort, id, name, quota, stake, account)
-ATOLL_DESCRIBE(Node, capacity, gone)
+ATOLL_DESCRIBE(Node, capacity, gone, draining)
 ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)
 ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
 ATOLL_DESCRIBE(TaskStarting, placement, placed)
@@ -343,11 +354,11 @@ ATOLL_DESCRIBE(InLine, behind, recalled)
 ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
-               tries, tally, dependencies, labels, notify, size, unplaced, yielded)
+               tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
-ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape)
+ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
-               policy)
+               policy, calendar, reservations)
 
 }  // namespace atl::core

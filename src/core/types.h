@@ -86,6 +86,7 @@ struct Terms {
   std::string site;           // empty: any
   uint32_t parallel_max = 0;  // tasks of one array at once; zero: no limit
   Tier tier = Tier::batch;
+  uint32_t gang = 0;  // so many tasks that start together or not at all; zero: each by itself
   auto operator<=>(const Terms&) const = default;
 };
 
@@ -115,6 +116,8 @@ using Labels = std::vector<Label>;  // ordered by key, each key once
 struct Shape {
   Resources resources;
   std::string site;
+  uint32_t gang = 0;
+  Duration span;  // how long it stays at most, about; zero: nobody knows
   auto operator<=>(const Shape&) const = default;
 };
 
@@ -142,6 +145,42 @@ struct Policy {
   Duration half_life = hours(24 * 7);  // of use, for the fair share
   Duration ageing = hours(1);          // of waiting, that outweighs one step of priority
   bool operator==(const Policy&) const = default;
+};
+
+// When, in every week, a tier may not have more than so much of the platform.
+struct CalendarEntry {
+  std::string name;
+  Tier tier = Tier::batch;
+  uint8_t days = 0;        // a bit for each, Monday's is the first
+  uint32_t from = 0;       // minutes of the day
+  uint32_t until = 24 * 60;  // not after `from`: on the next day
+  std::optional<int32_t> share_milli;  // of every resource of the platform
+  Quota limit;
+  bool operator==(const CalendarEntry&) const = default;
+};
+struct Calendar {
+  std::vector<CalendarEntry> entries;  // ordered by name
+  int32_t utc_offset = 0;              // of the clock on the wall, in minutes
+  bool operator==(const Calendar&) const = default;
+};
+
+// Room on a node that is kept for somebody at a time.
+struct ReservedPart {
+  SiteId site;
+  std::string node;
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::vector<std::string> units;  // whole devices
+  bool operator==(const ReservedPart&) const = default;
+};
+struct Reservation {
+  ReservationId id;
+  std::string name;
+  Time from;
+  Time until;
+  std::vector<NamespaceId> namespaces;  // whose work may use it
+  std::vector<ReservedPart> parts;
+  bool operator==(const Reservation&) const = default;
 };
 
 // A kind of slice that a device can be cut into: so many of its slots, beginning at one of these.
@@ -254,12 +293,16 @@ inline bool asks_to_resume(const AttemptResult& result) {
 ATOLL_DESCRIBE(DeviceRequest, kind, model, count, also, share_milli, memory_bytes, profile)
 ATOLL_DESCRIBE(Resources, cpu_milli, memory_bytes, devices)
 ATOLL_DESCRIBE(RetryPolicy, max, backoff, backoff_max, exit_codes, on_timeout)
-ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max, tier)
+ATOLL_DESCRIBE(Terms, resources, priority, wall, grace, retry, site, parallel_max, tier, gang)
 ATOLL_DESCRIBE(Dependency, job, kind, outcome)
 ATOLL_DESCRIBE(Notify, webhook, mail)
 ATOLL_DESCRIBE(Quota, cpu_milli, memory_bytes, devices, running, queued)
 ATOLL_DESCRIBE(Stake, cohort, weight_milli, borrow)
 ATOLL_DESCRIBE(Policy, half_life, ageing)
+ATOLL_DESCRIBE(CalendarEntry, name, tier, days, from, until, share_milli, limit)
+ATOLL_DESCRIBE(Calendar, entries, utc_offset)
+ATOLL_DESCRIBE(ReservedPart, site, node, cpu_milli, memory_bytes, units)
+ATOLL_DESCRIBE(Reservation, id, name, from, until, namespaces, parts)
 ATOLL_DESCRIBE(SliceProfile, name, size, starts, memory_bytes)
 ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated, domain, share_step_milli, slots,
                profiles)

@@ -237,9 +237,10 @@ void Runtime::decide_report(Turn& turn, core::Report report) {
 }
 
 void Runtime::tick(Turn& turn) {
-  const Time due = core::next_timer(state_);
+  const Time due = core::next_timer(state_, ticked_);
   const bool timer = due && due <= turn.now;
   if (!tick_due_ && !timer) return;
+  ticked_ = turn.now;
   for (uint32_t i = 0; i < options_.ticks_per_turn; ++i) {
     auto events = core::decide(state_, {turn.now, core::Tick{}});
     CHECK(events.has_value(), "a tick is never refused");
@@ -338,7 +339,7 @@ bool Runtime::run_reads() {
 Time Runtime::next_wake() const {
   if (health().read_only) return trial_at_;
   if (tick_due_) return last_now_;
-  return core::next_timer(state_);
+  return core::next_timer(state_, ticked_);
 }
 
 void Runtime::start() {

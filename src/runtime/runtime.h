@@ -179,6 +179,7 @@ class Runtime {
   core::State state_;
   uint64_t sequence_ = 0;
   Time last_now_;   // what the core was told
+  Time ticked_;     // at the last tick
   Time last_wall_;  // what the clock said by then
   bool tick_due_ = true;
   Time trial_at_;

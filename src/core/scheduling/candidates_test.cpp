@@ -35,16 +35,16 @@ TEST(Candidates, ANamespaceThatHasUsedUpItsQuotaIsNone) {
 TEST(Candidates, JobsOfOneShapeAreOneQueueWhateverElseTheyAskFor) {
   TestWorld world;
   world.nodes({node("n1", 1)});
-  for (int i = 1; i <= 50; ++i) {
+  for (int i = 1; i <= 60; ++i) {
     SubmitJob job = TestWorld::job(1000);
-    job.terms.wall = minutes(i);
+    job.terms.wall = minutes(60 + i);
     job.terms.priority = i % 3;
     world.submit(job);
   }
   const auto found = candidates(look(world.state, world.now), Tier::batch);
   ASSERT_EQ(found.size(), 1u);
   ASSERT_EQ(found[0].users->size(), 1u);
-  EXPECT_EQ(found[0].users->begin()->second.size(), 1u);
+  EXPECT_LE(found[0].users->begin()->second.size(), 5u) << "four steps before the time doubles";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/amount.h"
+#include "core/calendar.h"
 #include "core/index.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/round.h"
@@ -50,11 +51,22 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
                  ? "waiting for a site to come: none is available"
                  : "waiting for site " + block.resource + ": it is not available";
     case Obstacle::draining:
+      if (!block.holder.empty())
+        return "waiting for node " + block.holder + " of site " + block.resource +
+               ", which is draining: `atoll node undrain " + block.holder +
+               "` lets it start work again";
       return "waiting for site " + block.resource + ", which is draining: `atoll site undrain " +
              block.resource + "` lets it start work again";
+    case Obstacle::calendar:
+      return "waiting for the calendar, by which " +
+             std::string(enum_name(state.terms_of(job).tier)) + " work has at most " +
+             amount(block.resource, block.limit) + " " + unit_name(block.resource, block.limit) +
+             " at this time (entry " + block.holder + "): " + in_use(block);
     case Obstacle::infeasible:
       return "waiting for capacity to come: no node is large enough for " +
              format_resources(state.terms_of(job).resources);
+    case Obstacle::reserved:
+      return "what it needs on " + block.resource + " is reserved: " + block.holder;
     case Obstacle::capacity:
       return "waiting for " + asked(block) + ": " + in_use(block);
     default:
@@ -142,7 +154,7 @@ bool starts_after_them(const State& state, const Job& job, const Block& block) {
   const Allowance allowed = allowance(then, job.ns);
   return !over_quota(then, job.ns, terms) &&
          std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
-           return meant(view, terms) && fits(view.later, terms.resources, allowed);
+           return meant(view, terms) && fits(later_for(view, job.ns), terms.resources, allowed);
          });
 }
 
@@ -170,14 +182,40 @@ Explanation claimed(const State& state, const Job& job) {
   return why;
 }
 
-Block first_block(const State& state, const Job& job) {
-  const World world = look(state, state.now);
-  const Terms& terms = state.terms_of(job);
+void tell_reserved(const State& state, Explanation& why) {
+  for (const auto& [id, reservation] : state.reservations) {
+    if (reservation.name != why.block.holder) continue;
+    why.until = reservation.until;
+    why.sentence += " has it from " + format_time(reservation.from) + " to " +
+                    format_time(reservation.until);
+    if (reservation.from > state.now)
+      why.sentence += "; with a --time that ends before, it could start now";
+  }
+}
+
+// What is in the way of one more task, as the stages ask.
+Block next_block(const World& world, const Job& job, const Terms& terms) {
   if (auto block = over_array_limit(world, job, terms)) return *block;
+  if (auto block = over_calendar(world, terms)) return *block;
   if (auto block = over_quota(world, job.ns, terms)) return *block;
-  const Block block = why_not_placed(world, terms);
+  const Block block = why_not_placed(world, terms, job.ns);
+  if (block.obstacle == Obstacle::capacity)
+    return reserved_for_others(world, terms, job.ns).value_or(block);
   if (block.obstacle != Obstacle::turn) return block;
   return over_model_quota(world, job.ns, terms).value_or(block);
+}
+
+// Of a gang, the first member that has no room beside those before it; `members` are those.
+Block first_block(const State& state, const Job& job, uint32_t& members) {
+  World world = look(state, state.now);
+  const Terms& terms = state.terms_of(job);
+  for (members = 0;; ++members) {
+    const Block block = next_block(world, job, terms);
+    if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
+    const auto room = place(world, terms, allowance(world, job.ns), job.ns);
+    if (!room) return block;
+    take(world, job, terms, *room);
+  }
 }
 
 // Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to
@@ -212,8 +250,16 @@ Explanation explain(const State& state, const Job& job, bool quick) {
   }
   if (!job.dependencies.empty()) return dependency(job);
   if (job.waiting.empty()) return pausing_or_in_line(job);
-  why.block = first_block(state, job);
+  uint32_t members = 0;
+  why.block = first_block(state, job, members);
   why.sentence = sentence_for(state, job, why.block);
+  if (job.gang && why.block.obstacle != Obstacle::turn)
+    why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
+                   " members start together and " + std::to_string(members) +
+                   " would have room: " + why.sentence;
+  if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why);
+  if (why.block.obstacle == Obstacle::calendar)
+    why.until = next_change(state.calendar, state.now);
   if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
   if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block))
     why = std::move(*room);

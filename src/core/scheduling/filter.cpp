@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/calendar.h"
 #include "core/cohorts.h"
 
 namespace atl::core::scheduling {
@@ -136,6 +137,30 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
     return false;
   });
   return left;
+}
+
+std::optional<Block> over_calendar(const World& world, const Terms& terms) {
+  const Calendar& calendar = world.state->calendar;
+  for (const CalendarEntry& entry : calendar.entries) {
+    if (entry.tier != terms.tier || !holds_at(calendar, entry, world.now)) continue;
+    const TierLimit limit = limit_of(entry, world.state->capacity);
+    const InUse& used = world.in_use_of(terms.tier);
+    const auto check = [&](const std::string& resource, int64_t asked, int64_t in_use,
+                           std::optional<int64_t> most) -> std::optional<Block> {
+      if (!most || asked == 0 || in_use + asked <= *most) return std::nullopt;
+      return Block{Obstacle::calendar, resource, asked, in_use, *most, entry.name};
+    };
+    const Resources& r = terms.resources;
+    if (auto block = check("cpu", r.cpu_milli, used.cpu_milli, limit.cpu_milli)) return block;
+    if (auto block = check("memory", r.memory_bytes, used.memory_bytes, limit.memory_bytes))
+      return block;
+    if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks))
+      return block;
+    for (const auto& [key, most] : limit.devices_milli) {
+      if (auto block = check(key, asked_of(terms, key), in_use_of(used, key), most)) return block;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms) {

@@ -23,9 +23,11 @@ enum class Obstacle {
   in_line,     // nothing: it starts when the task before it ends
   yielding,    // others are making room for it
   claimed,     // what it needs is kept for one that is served before it
+  calendar,    // its tier has what it may have at this time of the week
+  reserved,    // what it needs is reserved for others
 };
 BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, draining,
-                    infeasible, capacity, turn, in_line, yielding, claimed)
+                    infeasible, capacity, turn, in_line, yielding, claimed, calendar, reserved)
 
 // One thing in the way, with how much of it.
 struct Block {
@@ -55,6 +57,9 @@ struct DevicesLeft {
   std::string holder;
 };
 std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns);
+
+// What the calendar says to one more task of its tier at this time.
+std::optional<Block> over_calendar(const World& world, const Terms& terms);
 
 // What the job itself says: its own limit of tasks at once.
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms);

@@ -37,6 +37,7 @@ std::optional<Leader> next_leader(World& world, const Job& job, const Terms& ter
   const State& state = *world.state;
   const auto group = state.leaders.find({job.ns, job.terms});
   if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
+  if (over_calendar(world, terms)) return std::nullopt;
   if (!within_quota(world, job.ns)) return std::nullopt;
   if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;
   // An array's own limit counts by job, so it keeps to its own leaders.

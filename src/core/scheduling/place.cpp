@@ -11,19 +11,21 @@ bool meant(const State& state, const Site& site, const Terms& terms) {
   return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
 }
 
-const Site* draining_that_could(const State& state, const Terms& terms) {
+// A site or a node of it that would do, did it not drain.
+std::pair<const Site*, const Node*> draining_that_could(const State& state, const Terms& terms) {
   for (const auto& [id, site] : state.sites) {
-    if (!site.draining || !meant(state, site, terms)) continue;
+    if (!meant(state, site, terms)) continue;
     for (const auto& [name, node] : site.nodes) {
-      if (!node.gone && node_could(node, terms.resources)) return &site;
+      if ((site.draining || node.draining) && !node.gone && node_could(node, terms.resources))
+        return {&site, site.draining ? nullptr : &node};
     }
   }
-  return nullptr;
+  return {nullptr, nullptr};
 }
 
 // How many thousandths of devices that would serve the request are free in the room; whole ones
 // only where it takes whole ones.
-int64_t free_for(const std::vector<DeviceRoom>& devices, const DeviceRequest& request) {
+int64_t milli_for(const std::vector<DeviceRoom>& devices, const DeviceRequest& request) {
   int64_t sum = 0;
   for (const DeviceRoom& room : devices) {
     if (!serves(*room.device, request)) continue;
@@ -59,7 +61,7 @@ std::string request_name(const DeviceRequest& request) {
 }
 
 // The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
-Block missing_on(const NodeView& view, const Resources& resources, int& missing) {
+Block missing_on(const Node& node, const Room& room, const Resources& resources, int& missing) {
   Block block{Obstacle::capacity, "", 0, 0, 0, {}};
   missing = 0;
   const auto note = [&](const std::string& resource, int64_t asked, int64_t free, int64_t limit,
@@ -71,11 +73,11 @@ Block missing_on(const NodeView& view, const Resources& resources, int& missing)
     Resources alone;
     alone.devices = {request};
     note(request_name(request), asked_with_models(resources, request),
-         free_for(view.free.devices, request), free_for(whole(*view.node).devices, request),
-         !pick(view.free.devices, alone));
+         milli_for(room.devices, request), milli_for(whole(node).devices, request),
+         !pick(room.devices, alone));
   }
-  note("cpu", resources.cpu_milli, view.free.cpu_milli, view.node->capacity.cpu_milli);
-  note("memory", resources.memory_bytes, view.free.memory_bytes, view.node->capacity.memory_bytes);
+  note("cpu", resources.cpu_milli, room.cpu_milli, node.capacity.cpu_milli);
+  note("memory", resources.memory_bytes, room.memory_bytes, node.capacity.memory_bytes);
   return block;
 }
 
@@ -92,10 +94,10 @@ bool node_could(const Node& node, const Resources& resources) {
   return resources.devices.empty() || fits(whole(node), resources);
 }
 
-Room room_for(const NodeView& view, Time end) {
-  Room room = view.free;
+Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end) {
+  Room room = free_for(view, ns);
   for (const Lent& lent : view.lent) {
-    if (end && end <= lent.until) add(room, lent.room);
+    if (lends(lent, terms, end)) add(room, lent.room);
   }
   return room;
 }
@@ -110,7 +112,8 @@ int64_t free_devices(const Room& room) {
 
 }  // namespace
 
-std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed) {
+std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed,
+                               NamespaceId ns) {
   using Leftover = std::tuple<Fitness, int64_t, int64_t, int64_t>;  // devices, cores, memory
   const NodeView* best = nullptr;
   Leftover best_leftover{};
@@ -118,8 +121,9 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
   Room lent;
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
-    if (!view.lent.empty()) lent = room_for(view, ends_by(world, terms));
-    const Room& room = view.lent.empty() ? view.free : lent;
+    const bool plain = view.lent.empty() && view.kept.empty();
+    if (!plain) lent = room_for(view, ns, terms, ends_by(world, terms));
+    const Room& room = plain ? view.free : lent;
     if (room.cpu_milli < terms.resources.cpu_milli ||
         room.memory_bytes < terms.resources.memory_bytes)
       continue;
@@ -151,7 +155,7 @@ Allowance allowance(const World& world, NamespaceId ns) {
   return allowed;
 }
 
-Block why_not_placed(const World& world, const Terms& terms) {
+Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
   Block nearest{Obstacle::no_site, terms.site, 0, 0, 0, {}};
   int nearest_missing = INT32_MAX;
   bool seen = false;
@@ -161,7 +165,9 @@ Block why_not_placed(const World& world, const Terms& terms) {
     seen = true;
     if (!node_could(*view.node, terms.resources)) continue;
     int missing = 0;
-    const Block block = missing_on(view, terms.resources, missing);
+    const Block block =
+        missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)), terms.resources,
+                   missing);
     if (missing == 0) return {};
     if (missing < nearest_missing) {
       nearest_missing = missing;
@@ -169,9 +175,29 @@ Block why_not_placed(const World& world, const Terms& terms) {
     }
   }
   if (nearest.obstacle == Obstacle::capacity) return nearest;
-  if (const Site* site = draining_that_could(*world.state, terms))
-    return {Obstacle::draining, site->name, 0, 0, 0, {}};
+  if (const auto [site, node] = draining_that_could(*world.state, terms); site)
+    return {Obstacle::draining, site->name, 0, 0, 0, node ? node->capacity.name : ""};
   return nearest;
+}
+
+std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns) {
+  for (const NodeView& view : world.nodes) {
+    if (!meant(view, terms)) continue;
+    Room room = room_for(view, ns, terms, ends_by(world, terms));
+    const auto block = [&](const Reservation& reservation) {
+      return Block{Obstacle::reserved, view.node->capacity.name, 0, 0, 0, reservation.name};
+    };
+    for (const Kept& kept : view.kept) {
+      add(room, kept.free);
+      if (fits(room, terms.resources)) return block(*kept.reservation);
+    }
+    for (const Lent& lent : view.lent) {
+      if (!lent.reservation) continue;
+      add(room, lent.room);
+      if (fits(room, terms.resources)) return block(*lent.reservation);
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
@@ -189,13 +215,20 @@ std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const 
 }
 
 bool feasible(const State& state, const Terms& terms) {
+  return members_feasible(state, terms) >= std::max<uint32_t>(1, terms.gang);
+}
+
+uint32_t members_feasible(const State& state, const Terms& terms) {
+  const uint32_t wanted = std::max<uint32_t>(1, terms.gang);
+  uint32_t found = 0;
   for (const auto& [id, site] : state.sites) {
     if (!meant(state, site, terms)) continue;
     for (const auto& [name, node] : site.nodes) {
-      if (!node.gone && node_could(node, terms.resources)) return true;
+      if (!node.gone) found += members_in(whole(node), terms.resources, wanted - found);
+      if (found >= wanted) return found;
     }
   }
-  return false;
+  return found;
 }
 
 std::optional<Resources> nearest_feasible(const State& state, const Terms& terms) {

@@ -14,23 +14,29 @@ Allowance allowance(const World& world, NamespaceId ns);
 bool meant(const NodeView& view, const Terms& terms);
 // Whether the node, were it empty, could hold them.
 bool node_could(const Node& node, const Resources& resources);
-// What the node has for a task that ends by then (zero: nobody knows).
-Room room_for(const NodeView& view, Time end);
+// What the node has for a task of the namespace that ends by then (zero: nobody knows).
+Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end);
 
 std::optional<Placement> place(const World& world, const Terms& terms,
-                               const Allowance& allowed = {});
+                               const Allowance& allowed = {}, NamespaceId ns = {});
 
 // What the quota of a model says to a request for any model that would otherwise find its devices.
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms);
 
 // Why place finds nothing, for the terms as they are.
-Block why_not_placed(const World& world, const Terms& terms);
+Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns = {});
+
+// The reservation without which there would be room, and on which node.
+std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns);
 
 // The largest request of the same kind that some usable node could hold when empty; what a refusal
 // suggests. Nullopt when no node has such devices at all, or there is no node.
 std::optional<Resources> nearest_feasible(const State& state, const Terms& terms);
 
-// Whether some node, were it empty, could hold the terms. Draining sites count: they may come back.
+// Whether the nodes, were they empty, could hold the terms, and all members of a gang together.
+// Draining ones count: they may come back.
 bool feasible(const State& state, const Terms& terms);
+// How many members of a gang they could hold together, at most as many as it has.
+uint32_t members_feasible(const State& state, const Terms& terms);
 
 }  // namespace atl::core::scheduling

@@ -10,10 +10,12 @@ struct Opening {
   size_t node = 0;  // of the world's
   Time at;          // zero: nobody knows
   Room ending;      // what ends by itself until then
+  uint32_t members = 1;  // of a gang
 };
 
-// The node where the terms will fit first, among those that nobody waits for yet; where nobody can
-// tell, the one with most room. Nullopt when no node is large enough.
-std::optional<Opening> soonest(const World& world, const Terms& terms);
+// Where the terms will fit first, among nodes that nobody waits for yet; where nobody can tell, the
+// node with most room. A gang has one or more openings at the same time. None when no node is large
+// enough.
+std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& terms);
 
 }  // namespace atl::core::scheduling

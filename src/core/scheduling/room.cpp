@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace atl::core::scheduling {
-namespace {
 
 Room nothing_of(const Node& node) {
   Room room;
@@ -12,12 +11,26 @@ Room nothing_of(const Node& node) {
   return room;
 }
 
-}  // namespace
-
 bool fits(const Room& room, const Resources& resources, const Allowance& allowed) {
   if (room.cpu_milli < resources.cpu_milli || room.memory_bytes < resources.memory_bytes)
     return false;
   return resources.devices.empty() || pick(room.devices, resources, allowed).has_value();
+}
+
+uint32_t members_in(Room room, const Resources& resources, uint32_t max) {
+  if (resources.devices.empty()) {
+    int64_t count = std::max<int64_t>(0, room.cpu_milli) / std::max<int64_t>(1, resources.cpu_milli);
+    if (resources.memory_bytes > 0)
+      count = std::min(count, std::max<int64_t>(0, room.memory_bytes) / resources.memory_bytes);
+    return static_cast<uint32_t>(std::min<int64_t>(count, max));
+  }
+  uint32_t count = 0;
+  while (count < max && fits(room, resources)) {
+    remove(room, Takings{resources.cpu_milli, resources.memory_bytes,
+                         pick(room.devices, resources)->parts});
+    ++count;
+  }
+  return count;
 }
 
 bool handed_on(const State& state, TaskId task, const Holder& holder) {
@@ -72,6 +85,15 @@ void add(Room& room, const Room& more) {
   for (size_t i = 0; i < more.devices.size(); ++i) {
     room.devices[i].share_milli += more.devices[i].share_milli;
     room.devices[i].slots |= more.devices[i].slots;
+  }
+}
+
+void add(Room& room, const Takings& takings) {
+  room.cpu_milli += takings.cpu_milli;
+  room.memory_bytes += takings.memory_bytes;
+  for (const Part& part : takings.parts) {
+    room.devices[part.device].share_milli += part.share_milli;
+    room.devices[part.device].slots |= part.slots;
   }
 }
 

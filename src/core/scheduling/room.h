@@ -24,9 +24,14 @@ struct Takings {
 
 bool fits(const Room& room, const Resources& resources, const Allowance& allowed = {});
 
+// How many such tasks fit together, at most `max`.
+uint32_t members_in(Room room, const Resources& resources, uint32_t max);
+
 // Whether another task is in line for the very room of this one: it does not come free.
 bool handed_on(const State& state, TaskId task, const Holder& holder);
 
+// No room at all on the node.
+Room nothing_of(const Node& node);
 // An empty node's room.
 Room whole(const Node& node);
 // What is free of it.
@@ -35,6 +40,7 @@ Room free_room(const Node& node);
 Room room_of(const Node& node, const Holder& holder, const Resources& resources);
 
 void add(Room& room, const Room& more);
+void add(Room& room, const Takings& takings);
 void remove(Room& room, const Room& less);
 void remove(Room& room, const Takings& takings);
 // Removes as much of the takings as there is; they keep the rest.

@@ -16,17 +16,18 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
   return tries == job.tries.end() ? 1 : tries->second.attempts + 1;
 }
 
-// What stands in the way of one more task of a job: the job's own limit, what its namespace may
-// use, or room.
-enum class Stuck { job, quota, room };
+// What stands in the way of one more task of a job: the job's own limit, what its namespace or at
+// this time its tier may use, or room.
+enum class Stuck { job, quota, calendar, room };
 
 tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
+  if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
   const Allowance allowed = devices ? allowance(world, job.ns) : Allowance{};
-  if (auto placement = place(world, terms, allowed)) return std::move(*placement);
-  const bool by_quota = !allowed.empty() && place(world, terms);
+  if (auto placement = place(world, terms, allowed, job.ns)) return std::move(*placement);
+  const bool by_quota = !allowed.empty() && place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
 }
 
@@ -41,6 +42,7 @@ class Indices {
     const auto index = static_cast<uint32_t>(next_);
     return {job_.id, index, next_attempt(job_, index)};
   }
+  void finish() { range_ = job_.waiting.ranges().end(); }
   void advance() {
     if (++next_ <= range_->last) return;
     if (++range_ != job_.waiting.ranges().end()) next_ = range_->first;
@@ -68,9 +70,12 @@ class Round {
     Ranking ranking(world_, tier);
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
-      if (!head) return;
+      if (!head) break;
       try_one(ranking, *head);
     }
+    // What the calendar keeps from this tier the next may have.
+    for (const ShapeId shape : shut_) world_.full.erase(shape);
+    shut_.clear();
   }
 
   // Places one task of the job, or finds out what to look at instead.
@@ -79,6 +84,7 @@ class Round {
     const Terms& terms = state_.terms_of(job);
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
     if (indices.done()) return ranking.advance();
+    if (terms.gang > 0) return try_gang(ranking, head, job, terms, indices);
     auto room = find_room(world_, job, terms);
     if (room) {
       take(world_, job, terms, *room);
@@ -92,10 +98,79 @@ class Round {
       return indices.advance();
     }
     if (room.error() == Stuck::job) return ranking.advance();
-    if (promised(job, terms)) return indices.advance();
-    if (room.error() == Stuck::quota) return ranking.drop();
+    if (room.error() != Stuck::calendar && promised(job, terms)) return indices.advance();
+    give_up(ranking, head, job, terms, room.error());
+  }
+
+  // Nothing more of this shape in this round, for its namespace, its tier or for anybody.
+  void give_up(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
+               Stuck stuck) {
+    if (stuck == Stuck::quota) return ranking.drop();
+    if (stuck == Stuck::calendar) {
+      shut_.push_back(head.shape);
+      world_.full.insert(head.shape);
+      return;
+    }
     wait_for_room(job, terms);
-    world_.full.insert(head.shape);
+    mark_full(world_, head.shape);
+  }
+
+  // All members or none: they are placed in a copy of the world, which counts only if it holds all.
+  void try_gang(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
+                Indices& indices) {
+    World trial = world_;
+    std::vector<TaskPlaced> members;
+    std::optional<Stuck> stuck;
+    for (Indices each(job); !each.done() && !stuck; each.advance()) {
+      auto room = find_room(trial, job, terms);
+      if (!room) {
+        stuck = room.error();
+        break;
+      }
+      take(trial, job, terms, *room);
+      members.push_back({each.attempt(), std::move(*room), {}});
+    }
+    if (stuck && *stuck != Stuck::calendar && promised_gang(job, terms)) {
+      indices.finish();
+      return ranking.advance();
+    }
+    if (stuck) return give_up(ranking, head, job, terms, *stuck);
+    world_ = std::move(trial);
+    for (TaskPlaced& member : members) {
+      if (yielders_) yielders_->placed(job, terms, member.placement);
+      made_.placed.push_back(std::move(member));
+    }
+    indices.finish();
+    ranking.advance();
+  }
+
+  // Whether others make room for what of the gang has none; the rest keeps its own meanwhile.
+  bool promised_gang(const Job& job, const Terms& terms) {
+    if (promises_ >= kPromisesPerRoundMax) return false;
+    if (!yielders_) yielders_.emplace(world_);
+    World trial = world_;
+    Yielders yielders = *yielders_;
+    yielders.look_at(trial);
+    std::vector<TaskStopping> stops;
+    for (Indices each(job); !each.done(); each.advance()) {
+      if (const auto room = find_room(trial, job, terms)) {
+        take(trial, job, terms, *room);
+        yielders.placed(job, terms, *room);
+        continue;
+      }
+      const auto yielding = yielders.make_room(job, terms);
+      if (!yielding) return false;
+      yielders.settle(*yielding, job, terms, trial);
+      trial.claims.push_back({job.id, yielding->node, {}});
+      stops.insert(stops.end(), yielding->stops.begin(), yielding->stops.end());
+    }
+    ++promises_;
+    world_ = std::move(trial);
+    yielders_ = std::move(yielders);
+    yielders_->look_at(world_);
+    made_.stops.insert(made_.stops.end(), stops.begin(), stops.end());
+    may_line_up_ = false;
+    return true;
   }
 
   // Whether others make room for one more task of the job, or have begun to.
@@ -116,13 +191,14 @@ class Round {
   void wait_for_room(const Job& job, const Terms& terms) {
     if (may_line_up_) may_line_up_ = why_not_placed(world_, terms).obstacle != Obstacle::capacity;
     if (awaited_ >= kAwaitedPerRoundMax) return;
-    const auto opening = soonest(world_, terms);
-    if (!opening) return;
     ++awaited_;
-    NodeView& view = world_.nodes[opening->node];
-    claim(view, terms.resources, opening->ending, opening->at);
-    view.awaited = true;
-    world_.claims.push_back({job.id, opening->node, opening->at});
+    for (Opening& opening : soonest(world_, job.ns, terms)) {
+      NodeView& view = world_.nodes[opening.node];
+      for (uint32_t i = 0; i < opening.members; ++i)
+        claim(view, job.ns, terms.resources, opening.ending, opening.at);
+      view.awaited = true;
+      world_.claims.push_back({job.id, opening.node, opening.at});
+    }
   }
 
   const State& state_;
@@ -131,6 +207,7 @@ class Round {
   bool may_line_up_ = true;
   uint32_t promises_ = 0;
   uint32_t awaited_ = 0;
+  std::vector<ShapeId> shut_;
   std::optional<Yielders> yielders_;
   std::map<JobId, Indices> under_way_;
   Decisions made_;

@@ -17,6 +17,13 @@ const InUse& World::in_use_of(CohortId cohort) const {
   return it == cohort_in_use.end() ? state->cohorts.at(cohort).in_use : it->second;
 }
 
+const InUse& World::in_use_of(Tier tier) const {
+  static const InUse kNothing;
+  if (const auto it = tier_in_use.find(tier); it != tier_in_use.end()) return it->second;
+  const auto it = state->tier_in_use.find(tier);
+  return it == state->tier_in_use.end() ? kNothing : it->second;
+}
+
 bool only_by_name(const State& state, const Site& site) {
   const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
   return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
@@ -39,19 +46,91 @@ Terms smallest_of(const State& state) {
   return least;
 }
 
-// Takes room for a task that ends by then (zero: nobody knows) out of what is free, and for the
-// rest out of what is lent for so long.
-void take_room(NodeView& view, Takings takings, Time end) {
-  if (view.lent.empty()) {
+// Takes room for a task out of what is reserved for it, then of what is free, and for the rest of
+// what is lent for so long.
+void take_room(NodeView& view, Takings takings, NamespaceId ns, const Terms& terms, Time end) {
+  if (view.lent.empty() && view.kept.empty()) {
     remove(view.free, takings);
     remove(view.later, takings);
     return;
   }
   Takings same = takings;
+  for (Kept& kept : view.kept) {
+    if (!may_use(*kept.reservation, ns)) continue;
+    remove_available(kept.free, takings);
+    remove_available(kept.later, same);
+  }
   remove_available(view.free, takings);
   remove_available(view.later, same);
   for (Lent& lent : view.lent) {
-    if (end && end <= lent.until) remove_available(lent.room, takings);
+    if (lends(lent, terms, end)) remove_available(lent.room, takings);
+  }
+}
+
+// Keeps exactly this room for a time to come.
+void keep(NodeView& view, const Takings& takings, Time until,
+          const Reservation* reservation = nullptr) {
+  remove(view.later, takings);
+  Room lent = shrink(view.free, view.later);
+  if (until) view.lent.push_back({until, std::move(lent), reservation});
+}
+
+// What of a reserved part nobody has yet for whom it was reserved.
+Takings not_yet_used(const State& state, const Node& node, const Reservation& reservation,
+                     const ReservedPart& part) {
+  Takings rest{part.cpu_milli, part.memory_bytes, {}};
+  for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
+    const Device& device = node.capacity.devices[i];
+    if (std::find(part.units.begin(), part.units.end(), device.unit) != part.units.end())
+      rest.parts.push_back(
+          {.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
+  }
+  for (const auto& [task, holder] : node.holders) {
+    if (!may_use(reservation, holder.ns)) continue;
+    const Room used = room_of(node, holder, state.terms.at(holder.terms).terms.resources);
+    rest.cpu_milli = std::max<int64_t>(0, rest.cpu_milli - used.cpu_milli);
+    rest.memory_bytes = std::max<int64_t>(0, rest.memory_bytes - used.memory_bytes);
+    std::erase_if(rest.parts, [&](const Part& each) {
+      return !used.devices.empty() &&
+             (used.devices[each.device].share_milli > 0 || used.devices[each.device].slots != 0);
+    });
+  }
+  return rest;
+}
+
+void reserve(World& world, NodeView& view, const Reservation& reservation,
+             const ReservedPart& part) {
+  const Node& node = *view.node;
+  Takings rest = not_yet_used(*world.state, node, reservation, part);
+  if (reservation.from > world.now) {
+    Room ending;
+    for (const auto& [task, holder] : node.holders) {
+      if (!holder.stopping && holder.until && holder.until <= reservation.from &&
+          !handed_on(*world.state, task, holder))
+        add(ending, room_of(node, holder, world.state->terms.at(holder.terms).terms.resources));
+    }
+    remove_available(ending, rest);
+    return keep(view, rest, reservation.from, &reservation);
+  }
+  Kept kept{&reservation, {}, {}};
+  kept.later = nothing_of(node);
+  add(kept.later, rest);
+  remove(view.later, rest);
+  kept.free = shrink(view.free, view.later);
+  view.kept.push_back(std::move(kept));
+}
+
+void reserve_all(World& world) {
+  if (world.state->reservations.empty()) return;
+  std::map<std::pair<SiteId, std::string>, size_t> places;
+  for (size_t i = 0; i < world.nodes.size(); ++i)
+    places[{world.nodes[i].site, world.nodes[i].node->capacity.name}] = i;
+  for (const auto& [id, reservation] : world.state->reservations) {
+    if (reservation.until <= world.now) continue;
+    for (const ReservedPart& part : reservation.parts) {
+      const auto at = places.find({part.site, part.node});
+      if (at != places.end()) reserve(world, world.nodes[at->second], reservation, part);
+    }
   }
 }
 
@@ -70,8 +149,8 @@ World look(const State& state, Time now) {
     if (site.draining) continue;
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
-      if (node.gone) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, false};
+      if (node.gone || node.draining) continue;
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
@@ -82,30 +161,74 @@ World look(const State& state, Time now) {
       world.nodes.push_back(std::move(view));
     }
   }
+  reserve_all(world);
   world.some_yield |= std::any_of(state.namespaces.begin(), state.namespaces.end(),
                                   [](const auto& entry) { return borrows(entry.second); });
   return world;
 }
 
-void claim(NodeView& view, const Resources& resources, const Room& ending, Time until) {
+bool may_use(const Reservation& reservation, NamespaceId ns) {
+  return std::find(reservation.namespaces.begin(), reservation.namespaces.end(), ns) !=
+         reservation.namespaces.end();
+}
+
+void mark_full(World& world, ShapeId id) {
+  const Shape& shape = world.state->shapes.at(id).shape;
+  const bool lends = std::any_of(world.nodes.begin(), world.nodes.end(),
+                                 [](const NodeView& view) { return !view.lent.empty(); });
+  for (const auto& [other, entry] : world.state->shapes) {
+    const bool stays = entry.shape.span.us == 0 ||
+                       (shape.span.us > 0 && entry.shape.span >= shape.span);
+    if ((stays || !lends) && entry.shape.gang == shape.gang &&
+        entry.shape.resources == shape.resources && entry.shape.site == shape.site)
+      world.full.insert(other);
+  }
+}
+
+bool lends(const Lent& lent, const Terms& terms, Time end) {
+  if (end && end <= lent.until) return true;
+  return lent.reservation && terms.tier == Tier::opportunistic;
+}
+
+Room free_for(const NodeView& view, NamespaceId ns) {
+  Room room = view.free;
+  for (const Kept& kept : view.kept) {
+    if (may_use(*kept.reservation, ns)) add(room, kept.free);
+  }
+  return room;
+}
+
+Room later_for(const NodeView& view, NamespaceId ns) {
+  Room room = view.later;
+  for (const Kept& kept : view.kept) {
+    if (may_use(*kept.reservation, ns)) add(room, kept.later);
+  }
+  return room;
+}
+
+void claim(NodeView& view, NamespaceId ns, const Resources& resources, Room& ending, Time until) {
   // Devices that come free by themselves or are of tasks that stop rather than free ones.
   Takings rest{resources.cpu_milli, resources.memory_bytes, {}};
-  Room then = view.later;
+  Room then = later_for(view, ns);
   add(then, ending);
   if (!resources.devices.empty()) {
     if (auto picked = pick(then.devices, resources, {}, &view.free.devices))
       rest.parts = std::move(picked->parts);
   }
-  Room coming = ending;
-  remove_available(coming, rest);
-  remove(view.later, rest);
-  Room lent = shrink(view.free, view.later);
-  if (until) view.lent.push_back({until, std::move(lent)});
+  remove_available(ending, rest);
+  for (Kept& kept : view.kept) {
+    if (!may_use(*kept.reservation, ns)) continue;
+    remove_available(kept.later, rest);
+    shrink(kept.free, kept.later);
+  }
+  keep(view, rest, until);
 }
 
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement) {
   const auto in_use = world.in_use.try_emplace(job.ns, world.in_use_of(job.ns)).first;
   add_in_use(in_use->second, terms, placement, +1);
+  const auto of_tier = world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first;
+  add_in_use(of_tier->second, terms, placement, +1);
   const Amounts amounts = amounts_of(terms, placement);
   add(world.charged[{CohortId{}, job.ns, UserId{}}], amounts);
   add(world.charged[{CohortId{}, job.ns, job.user}], amounts);
@@ -121,7 +244,7 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
       take_room(view,
                 {terms.resources.cpu_milli, terms.resources.memory_bytes,
                  parts_of(*view.node, placement.devices)},
-                ends_by(world, terms));
+                job.ns, terms, ends_by(world, terms));
   }
 }
 

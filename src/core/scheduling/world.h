@@ -17,6 +17,14 @@ namespace atl::core::scheduling {
 struct Lent {
   Time until;
   Room room;
+  const Reservation* reservation = nullptr;  // whose it is: work that yields may stay
+};
+
+// Kept now for those who have reserved it.
+struct Kept {
+  const Reservation* reservation = nullptr;
+  Room free;
+  Room later;
 };
 
 struct NodeView {
@@ -27,6 +35,7 @@ struct NodeView {
   Room free;                  // for anybody, now
   Room later;  // when those that are stopping have ended, without what is claimed of it
   std::vector<Lent> lent;
+  std::vector<Kept> kept;
   bool awaited = false;  // somebody waits for work here to end by itself
 };
 
@@ -40,7 +49,7 @@ struct Claim {
 struct World {
   const State* state = nullptr;
   Time now;
-  std::vector<NodeView> nodes;  // usable: reported, not gone, their site not draining
+  std::vector<NodeView> nodes;  // usable: reported, not gone, not draining
   bool some_yield = false;      // some of the work on them may have to make room, or is about to
   Terms smallest;               // of each resource the least that anybody waits for
   std::set<ShapeId> full;       // shapes for which the round has found no room
@@ -48,6 +57,7 @@ struct World {
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;
   std::map<CohortId, InUse> cohort_in_use;
+  std::map<Tier, InUse> tier_in_use;
   std::map<std::tuple<CohortId, NamespaceId, UserId>, Amounts> charged;
   std::map<JobId, uint32_t> placed_of_job;
   std::vector<Claim> claims;
@@ -58,6 +68,7 @@ struct World {
 
   const InUse& in_use_of(NamespaceId ns) const;
   const InUse& in_use_of(CohortId cohort) const;
+  const InUse& in_use_of(Tier tier) const;
 };
 
 // A site that only pretends is no place for work that did not ask for it, unless there is no other
@@ -69,9 +80,24 @@ World look(const State& state, Time now);
 // When a task that is placed now has ended at the latest; zero: nobody knows.
 Time ends_by(const World& world, const Terms& terms);
 
+bool may_use(const Reservation& reservation, NamespaceId ns);
+
+// There is no room for the shape: nor for one that asks for the same and may stay as long, and, as
+// long as nothing is lent, for any that asks for the same.
+void mark_full(World& world, ShapeId shape);
+
+// Whether work of these terms, that ends by then, may use what is lent.
+bool lends(const Lent& lent, const Terms& terms, Time end);
+
 // Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
-// (`ending`), of what is stopping, and for the rest of what is free, which is lent until then.
-void claim(NodeView& view, const Resources& resources, const Room& ending, Time until);
+// (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
+// which is lent until then.
+void claim(NodeView& view, NamespaceId ns, const Resources& resources, Room& ending, Time until);
+
+// What the node has for work of the namespace, now or when those that stop have ended: with what is
+// reserved for it.
+Room free_for(const NodeView& view, NamespaceId ns);
+Room later_for(const NodeView& view, NamespaceId ns);
 
 // Records a placement that the round has decided.
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement);

@@ -16,8 +16,10 @@ __extension__ using Wide = __int128;
 bool rather(const Yielder& a, const Yielder& b) {
   if (a.terms->tier != b.terms->tier) return a.terms->tier > b.terms->tier;
   if (a.lost != b.lost) return a.lost < b.lost;
-  if (a.holder->since != b.holder->since) return a.holder->since > b.holder->since;
-  return a.task < b.task;
+  const Yielder::Member& x = a.members.front();
+  const Yielder::Member& y = b.members.front();
+  if (x.holder->since != y.holder->since) return x.holder->since > y.holder->since;
+  return x.task < y.task;
 }
 
 // Counts a task into (or with -1 out of) what its namespace and cohorts use.
@@ -84,35 +86,41 @@ bool within_nominal(const World& world, NamespaceId id, const Terms& terms) {
 }
 
 std::set<TaskId> borrowed_tasks(const World& world) {
+  // A task, or all members of a gang: they go together.
   struct Running {
-    Tier tier;
+    Tier tier = Tier::batch;
     Time since;
-    TaskId id;
-    const Holder* holder;
+    std::vector<std::pair<TaskId, const Holder*>> members;
   };
-  std::map<NamespaceId, std::vector<Running>> tasks;
+  std::map<NamespaceId, std::map<TaskId, Running>> tasks;
   for (const NodeView& view : world.nodes) {
     for (const auto& [id, holder] : view.node->holders) {
       const Namespace& ns = world.state->namespaces.at(holder.ns);
       if (!ns.stake.cohort || holds(ns.quota, world.in_use_of(holder.ns))) continue;
-      tasks[holder.ns].push_back(
-          {world.state->terms.at(holder.terms).terms.tier, holder.since, id, &holder});
+      const Terms& terms = world.state->terms.at(holder.terms).terms;
+      Running& one = tasks[holder.ns][terms.gang > 0 ? TaskId{id.job, 0} : id];
+      one.tier = terms.tier;
+      one.since = std::max(one.since, holder.since);
+      one.members.emplace_back(id, &holder);
     }
   }
   std::set<TaskId> borrowed;
-  for (auto& [ns, list] : tasks) {
-    std::sort(list.begin(), list.end(), [](const Running& a, const Running& b) {
-      return std::tie(a.tier, a.since, a.id) < std::tie(b.tier, b.since, b.id);
-    });
+  for (auto& [ns, running] : tasks) {
+    std::vector<std::tuple<Tier, Time, TaskId>> order;
+    for (const auto& [id, one] : running) order.emplace_back(one.tier, one.since, id);
+    std::sort(order.begin(), order.end());
     const Quota& nominal = world.state->namespaces.at(ns).quota;
     InUse covered;
-    for (const Running& task : list) {
-      const Terms& terms = world.state->terms.at(task.holder->terms).terms;
-      const Placement placement{{}, {}, task.holder->devices};
-      add_in_use(covered, terms, placement, +1);
+    for (const auto& [tier, since, id] : order) {
+      const auto count_all = [&](int sign) {
+        for (const auto& [task, holder] : running.at(id).members)
+          add_in_use(covered, world.state->terms.at(holder->terms).terms,
+                     {{}, {}, holder->devices}, sign);
+      };
+      count_all(+1);
       if (holds(nominal, covered)) continue;
-      add_in_use(covered, terms, placement, -1);
-      borrowed.insert(task.id);
+      count_all(-1);
+      for (const auto& [task, holder] : running.at(id).members) borrowed.insert(task);
     }
   }
   return borrowed;
@@ -122,28 +130,31 @@ std::set<TaskId> borrowed_tasks(const World& world) {
 class Yielders::Choice {
  public:
   Choice(Yielders& all, size_t node, const Job& job, const Terms& terms)
-      : all_(all), node_(node), job_(job), terms_(terms), room_(all.world_.nodes[node].later) {}
+      : all_(all),
+        node_(node),
+        job_(job),
+        terms_(terms),
+        room_(later_for(all.world_->nodes[node], job.ns)) {}
   ~Choice() {
-    for (const Yielder& each : chosen_) count(all_.relieved_, *each.holder, +1);
+    for (const size_t each : chosen_) count_all(each, +1);
   }
   Choice(const Choice&) = delete;
   Choice& operator=(const Choice&) = delete;
 
   // Adds some until the task fits, then spares whom it can. False when all would not do.
   bool choose(bool takes_back) {
-    for (const Yielder& each : all_.by_node_[node_]) {
+    for (const size_t each : all_.by_node_[node_]) {
       if (fits(room_, terms_.resources)) break;
-      if (all_.yields_to(each, job_, terms_, takes_back)) add_one(each);
+      if (yields(each, takes_back)) add_one(each);
     }
     if (!fits(room_, terms_.resources)) return false;
-    for (const Yielder& each : all_.all_) {
-      if (enough()) break;
-      if (all_.yields_to(each, job_, terms_, takes_back) && !has(each)) add_one(each);
+    for (size_t each = 0; each < all_.all_.size() && !enough(); ++each) {
+      if (yields(each, takes_back) && !has(each)) add_one(each);
     }
     if (!enough()) return false;
-    std::sort(chosen_.begin(), chosen_.end(), rather);
+    std::sort(chosen_.begin(), chosen_.end());
     for (size_t i = chosen_.size(); i-- > 0;) {
-      const Yielder each = chosen_[i];
+      const size_t each = chosen_[i];
       chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
       change(each, +1);
       if (enough()) continue;
@@ -152,9 +163,13 @@ class Yielders::Choice {
     }
     return true;
   }
-  const std::vector<Yielder>& chosen() const { return chosen_; }
+  const std::vector<size_t>& chosen() const { return chosen_; }
 
  private:
+  bool yields(size_t each, bool takes_back) const {
+    const Yielder& yielder = all_.all_[each];
+    return !yielder.spoken_for && all_.yields_to(yielder, job_, terms_, takes_back);
+  }
   // Room, and quotas that let the task have it.
   bool enough() const {
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
@@ -162,22 +177,29 @@ class Yielders::Choice {
         room_, terms_.resources,
         terms_.resources.devices.empty() ? Allowance{} : allowance(all_.relieved_, job_.ns));
   }
-  bool has(const Yielder& one) const {
-    return std::any_of(chosen_.begin(), chosen_.end(),
-                       [&](const Yielder& each) { return each.task == one.task; });
+  bool has(size_t one) const {
+    return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
   }
-  void add_one(const Yielder& each) {
+  void add_one(size_t each) {
     change(each, -1);
     chosen_.push_back(each);
   }
-  void change(const Yielder& each, int sign) {
-    count(all_.relieved_, *each.holder, sign);
-    if (each.node != node_) return;
-    const Room room = room_of(*all_.world_.nodes[node_].node, *each.holder, each.terms->resources);
-    if (sign < 0)
-      add(room_, room);
-    else
-      remove(room_, room);
+  void count_all(size_t each, int sign) {
+    for (const Yielder::Member& member : all_.all_[each].members)
+      count(all_.relieved_, *member.holder, sign);
+  }
+  void change(size_t each, int sign) {
+    count_all(each, sign);
+    const Yielder& yielder = all_.all_[each];
+    for (const Yielder::Member& member : yielder.members) {
+      if (member.node != node_) continue;
+      const Room room = room_of(*all_.world_->nodes[node_].node, *member.holder,
+                                yielder.terms->resources);
+      if (sign < 0)
+        add(room_, room);
+      else
+        remove(room_, room);
+    }
   }
 
   Yielders& all_;
@@ -185,36 +207,53 @@ class Yielders::Choice {
   const Job& job_;
   const Terms& terms_;
   Room room_;
-  std::vector<Yielder> chosen_;
+  std::vector<size_t> chosen_;  // by their place, so in the order they are asked
 };
 
-Yielders::Yielders(const World& world)
-    : world_(world), relieved_(without_stopping(world)), borrowed_(borrowed_tasks(world)) {
+Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopping(world)) {
+  const std::set<TaskId> borrowed = borrowed_tasks(world);
+  std::map<JobId, size_t> gangs;
+  std::set<JobId> breaking;  // gangs of which some stop already
   for (size_t i = 0; i < world.nodes.size(); ++i) {
-    const NodeView& view = world.nodes[i];
-    std::vector<Yielder>& here = by_node_.emplace_back();
-    Room& most = most_.emplace_back(view.later);
-    for (const auto& [task, holder] : view.node->holders) {
+    for (const auto& [task, holder] : world.nodes[i].node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
       any_ |= holder.stopping;
+      if (holder.stopping && terms.gang > 0) breaking.insert(task.job);
       if (holder.stopping || handed_on(*world.state, task, holder) ||
-          (terms.tier != Tier::opportunistic && !borrowed_.count(task)))
+          (terms.tier != Tier::opportunistic && !borrowed.count(task)))
         continue;
-      here.push_back({task, &holder, &terms, i, work_of(world, holder, terms)});
-      add(most, room_of(*view.node, holder, terms.resources));
+      size_t at = all_.size();
+      if (terms.gang > 0) at = gangs.try_emplace(task.job, at).first->second;
+      if (at == all_.size()) all_.push_back({{}, &terms, 0, false});
+      all_[at].members.push_back({task, &holder, i});
+      all_[at].lost += work_of(world, holder, terms);
     }
-    std::sort(here.begin(), here.end(), rather);
-    all_.insert(all_.end(), here.begin(), here.end());
+  }
+  std::erase_if(all_, [&](const Yielder& each) {
+    const JobId job = each.members.front().task.job;
+    // One of which a part has ended cannot come back as a whole.
+    return each.terms->gang > 0 &&
+           (breaking.count(job) || each.members.size() < each.terms->gang);
+  });
+  std::sort(all_.begin(), all_.end(), rather);
+  by_node_.resize(world.nodes.size());
+  yield_.resize(world.nodes.size());
+  for (size_t each = 0; each < all_.size(); ++each) {
+    for (const Yielder::Member& member : all_[each].members) {
+      std::vector<size_t>& here = by_node_[member.node];
+      if (here.empty() || here.back() != each) here.push_back(each);
+      add(yield_[member.node],
+          room_of(*world.nodes[member.node].node, *member.holder, all_[each].terms->resources));
+    }
   }
   any_ |= !all_.empty();
-  std::sort(all_.begin(), all_.end(), rather);
 }
 
 bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& terms,
                          bool takes_back) const {
   if (terms.tier == Tier::opportunistic) return false;
   if (yielder.terms->tier == Tier::opportunistic) return true;
-  return takes_back && yielder.holder->ns != job.ns;
+  return takes_back && yielder.members.front().holder->ns != job.ns;
 }
 
 std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) {
@@ -222,21 +261,26 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) 
   const bool takes_back = within_nominal(relieved_, job.ns, terms);
   std::optional<Yielding> best;
   std::tuple<bool, Wide, size_t> best_cost{};
-  for (size_t i = 0; i < world_.nodes.size(); ++i) {
-    const NodeView& view = world_.nodes[i];
-    if (!meant(view, terms) || !fits(most_[i], terms.resources)) continue;
+  for (size_t i = 0; i < world_->nodes.size(); ++i) {
+    const NodeView& view = world_->nodes[i];
+    if (!meant(view, terms)) continue;
+    Room most = later_for(view, job.ns);
+    add(most, yield_[i]);
+    if (!fits(most, terms.resources)) continue;
     Choice choice(*this, i, job, terms);
     if (!choice.choose(takes_back)) continue;
     Yielding found{i, {}};
     Wide lost = 0;
     bool borrowed = false;
-    for (const Yielder& each : choice.chosen()) {
-      lost += each.lost;
-      borrowed |= each.terms->tier != Tier::opportunistic;
-      found.stops.push_back({{each.task.job, each.task.index, each.holder->attempt},
-                             StopReason::yielded,
-                             each.terms->grace,
-                             job.id});
+    for (const size_t each : choice.chosen()) {
+      const Yielder& yielder = all_[each];
+      lost += yielder.lost;
+      borrowed |= yielder.terms->tier != Tier::opportunistic;
+      for (const Yielder::Member& member : yielder.members)
+        found.stops.push_back({{member.task.job, member.task.index, member.holder->attempt},
+                               StopReason::yielded,
+                               yielder.terms->grace,
+                               job.id});
     }
     if (found.stops.empty()) return found;
     const std::tuple cost{borrowed, lost, found.stops.size()};
@@ -248,17 +292,23 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) 
 }
 
 void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& terms, World& world) {
-  for (const TaskStopping& stop : yielding.stops) {
-    const auto same = [&](const Yielder& each) { return each.task == stop.attempt.task(); };
-    const Yielder one = *std::find_if(all_.begin(), all_.end(), same);
-    count(relieved_, *one.holder, -1);
-    NodeView& view = world.nodes[one.node];
-    add(view.later, room_of(*view.node, *one.holder, one.terms->resources));
-    world.yielding.insert(one.task);
-    std::erase_if(all_, same);
-    std::erase_if(by_node_[one.node], same);
+  std::set<TaskId> stopped;
+  for (const TaskStopping& stop : yielding.stops) stopped.insert(stop.attempt.task());
+  for (Yielder& yielder : all_) {
+    if (stopped.empty()) break;
+    if (!stopped.count(yielder.members.front().task)) continue;
+    yielder.spoken_for = true;
+    for (const Yielder::Member& member : yielder.members) {
+      count(relieved_, *member.holder, -1);
+      NodeView& view = world.nodes[member.node];
+      const Room room = room_of(*view.node, *member.holder, yielder.terms->resources);
+      add(view.later, room);
+      remove(yield_[member.node], room);
+      world.yielding.insert(member.task);
+    }
   }
-  claim(world.nodes[yielding.node], terms.resources, {}, {});
+  Room nothing;
+  claim(world.nodes[yielding.node], job.ns, terms.resources, nothing, {});
   count(relieved_, job.ns, terms, imagined(terms), +1);
 }
 

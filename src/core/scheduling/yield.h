@@ -15,19 +15,26 @@ struct Yielding {
   std::vector<TaskStopping> stops;  // none: enough are stopping already
 };
 
-// A task that may have to yield.
+// A task that may have to yield, or all members of a gang.
 struct Yielder {
-  TaskId task;
-  const Holder* holder = nullptr;
+  struct Member {
+    TaskId task;
+    const Holder* holder = nullptr;
+    size_t node = 0;
+  };
+  std::vector<Member> members;
   const Terms* terms = nullptr;
-  size_t node = 0;
-  int64_t lost = 0;  // its work so far, in parts of the platform times time
+  int64_t lost = 0;  // their work so far, in parts of the platform times time
+  bool spoken_for = false;  // told to stop in this round
 };
 
 // Everybody who may have to yield in one round.
 class Yielders {
  public:
   explicit Yielders(const World& world);
+
+  // Goes on with a world that was copied from the one before.
+  void look_at(const World& world) { world_ = &world; }
 
   // How a task gets its room if others yield, or when those that are stopping have ended; nullopt
   // when that does not help.
@@ -42,13 +49,12 @@ class Yielders {
   class Choice;
   bool yields_to(const Yielder& yielder, const Job& job, const Terms& terms, bool takes_back) const;
 
-  const World& world_;
+  const World* world_;
   World relieved_;  // only its sums: without those that stop or yield
   bool any_ = false;
-  std::set<TaskId> borrowed_;
-  std::vector<std::vector<Yielder>> by_node_;  // whom to ask first, first
-  std::vector<Yielder> all_;
-  std::vector<Room> most_;  // of each node, if everybody yielded
+  std::vector<Yielder> all_;                  // whom to ask first, first
+  std::vector<std::vector<size_t>> by_node_;  // who of them has room there
+  std::vector<Room> yield_;                   // of each node, what all of them would give
 };
 
 // The same sums without the tasks that are stopping.

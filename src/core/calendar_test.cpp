@@ -1,0 +1,113 @@
+#include "core/calendar.h"
+
+#include "core/scheduling/explain.h"
+#include "core/test_world.h"
+
+namespace atl::core {
+namespace {
+
+constexpr uint8_t kWorkdays = 0b0011111;
+constexpr uint8_t kEveryDay = 0b1111111;
+
+CalendarEntry entry(std::string name, uint8_t days, uint32_t from, uint32_t until,
+                    std::optional<int32_t> share) {
+  return {std::move(name), Tier::batch, days, from * 60, until * 60, share, {}};
+}
+// 2026-11-16 is a Monday.
+Time monday(int hour, int minute = 0) {
+  return Time{(int64_t{1794787200} + hour * 3600 + minute * 60) * 1'000'000};
+}
+
+TEST(Calendar, AnEntryHoldsOnItsDaysAndHours) {
+  const Calendar calendar{{entry("days", kWorkdays, 8, 18, 500)}, 0};
+  const auto holds = [&](Time at) { return holds_at(calendar, calendar.entries[0], at); };
+  EXPECT_FALSE(holds(monday(7, 59)));
+  EXPECT_TRUE(holds(monday(8)));
+  EXPECT_TRUE(holds(monday(17, 59)));
+  EXPECT_FALSE(holds(monday(18)));
+  EXPECT_TRUE(holds(monday(24 + 9)));
+  EXPECT_FALSE(holds(monday(5 * 24 + 9))) << "a Saturday";
+}
+
+TEST(Calendar, OneThatEndsBeforeItBeginsReachesIntoTheNextDay) {
+  const Calendar calendar{{entry("nights", 0b1000000, 22, 6, 0)}, 0};  // Sundays
+  const auto holds = [&](Time at) { return holds_at(calendar, calendar.entries[0], at); };
+  EXPECT_TRUE(holds(monday(6 * 24 + 23)));
+  EXPECT_TRUE(holds(monday(3))) << "of the Sunday before";
+  EXPECT_FALSE(holds(monday(6)));
+}
+
+TEST(Calendar, TheClockOnTheWallCounts) {
+  const Calendar calendar{{entry("days", kWorkdays, 8, 18, 500)}, 60};
+  EXPECT_TRUE(holds_at(calendar, calendar.entries[0], monday(7)));
+  EXPECT_FALSE(holds_at(calendar, calendar.entries[0], monday(17)));
+}
+
+TEST(Calendar, TheNextChangeIsTheNextEdge) {
+  const Calendar calendar{{entry("days", kWorkdays, 8, 18, 500)}, 0};
+  EXPECT_EQ(next_change(calendar, monday(7, 30)), monday(8));
+  EXPECT_EQ(next_change(calendar, monday(8)), monday(18));
+  EXPECT_EQ(next_change(calendar, monday(4 * 24 + 18)), monday(7 * 24 + 8)) << "after the weekend";
+  EXPECT_EQ(next_change({}, monday(8)), Time{});
+}
+
+TEST(Calendar, OneThatNeverOpensIsFound) {
+  const Calendar never{{entry("always", kEveryDay, 0, 24, 0)}, 0};
+  EXPECT_TRUE(never_opens(never, Tier::batch));
+  EXPECT_FALSE(never_opens(never, Tier::service));
+  const Calendar halves{{entry("day", kEveryDay, 6, 20, 0), entry("night", kEveryDay, 20, 6, 0)}, 0};
+  EXPECT_TRUE(never_opens(halves, Tier::batch));
+  const Calendar gap{{entry("day", kEveryDay, 6, 20, 0), entry("night", kEveryDay, 21, 6, 0)}, 0};
+  EXPECT_FALSE(never_opens(gap, Tier::batch));
+  const Calendar some{{entry("always", kEveryDay, 0, 24, 1)}, 0};
+  EXPECT_FALSE(never_opens(some, Tier::batch));
+}
+
+TEST(Calendar, OpensNightsToBatchAndLeavesOtherTiersAlone) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 8)});
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{entry("days", kWorkdays, 8, 18, 250)}});
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 4; ++i) jobs.push_back(world.submit(TestWorld::job()));
+  world.settle();
+  EXPECT_EQ(world.state.tier_in_use.at(Tier::batch).cpu_milli, 2000) << "a quarter of 8";
+  const auto why = scheduling::explain(world.state, world.state.jobs.at(jobs.back()));
+  EXPECT_EQ(why.block.obstacle, scheduling::Obstacle::calendar);
+  EXPECT_EQ(why.until, monday(18));
+  SubmitJob urgent = TestWorld::job();
+  urgent.terms.tier = Tier::interactive;
+  world.submit(urgent);
+  world.settle();
+  EXPECT_EQ(world.state.tier_in_use.at(Tier::interactive).cpu_milli, 1000);
+  EXPECT_EQ(next_timer(world.state, world.now), monday(18));
+  world.now = monday(18);
+  world.settle();
+  EXPECT_EQ(world.state.tier_in_use.at(Tier::batch).cpu_milli, 4000);
+  // By day again: nobody is stopped, nobody more is started.
+  world.now = monday(24 + 9);
+  world.submit(TestWorld::job());
+  world.settle();
+  EXPECT_EQ(world.state.tier_in_use.at(Tier::batch).cpu_milli, 4000);
+}
+
+TEST(Calendar, BadEntriesAreRefusedWithWhatToWrite) {
+  TestWorld world;
+  const auto refusal = [&](CalendarEntry bad) {
+    const auto events = world.attempt(Request{TestWorld::admin(), SetCalendarEntry{bad}});
+    return events ? "" : events.error().message;
+  };
+  EXPECT_NE(refusal(entry("always", kEveryDay, 0, 24, 0)).find("would never open"),
+            std::string::npos);
+  EXPECT_NE(refusal(entry("none", 0, 0, 24, 500)).find("at least one day"), std::string::npos);
+  EXPECT_NE(refusal(entry("late", kEveryDay, 25, 30, 500)).find("between 00:00 and 24:00"),
+            std::string::npos);
+  EXPECT_NE(refusal(entry("much", kEveryDay, 0, 24, 1500)).find("between 0 and 1"),
+            std::string::npos);
+  EXPECT_NE(refusal(entry("nothing", kEveryDay, 0, 24, {})).find("limits nothing"),
+            std::string::npos);
+  EXPECT_TRUE(world.state.calendar.entries.empty());
+}
+
+}  // namespace
+}  // namespace atl::core

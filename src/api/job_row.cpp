@@ -110,7 +110,8 @@ void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& r
       .key("cpus")
       .milli(row.resources.cpu_milli);
   json.member("memory_bytes", row.resources.memory_bytes).key("devices").begin_array();
-  for (const core::DeviceRequest& request : row.resources.devices) json.text(spec::device_text(request));
+  for (const core::DeviceRequest& request : row.resources.devices)
+    json.text(spec::device_text(request));
   json.end_array().key("site");
   row.site ? json.text(name_of(table, row.site)) : json.null();
   json.key("node");

@@ -22,7 +22,7 @@ struct SiteConfig {
   std::optional<int64_t> memory_bytes;
   std::vector<core::Device> devices;
   int32_t gpu_share_milli = 0;  // local: real GPUs are shared in steps of this; zero: they are not
-  uint32_t nodes = 1;                                      // simulated: how many of that size
+  uint32_t nodes = 1;           // simulated: how many of that size
   core::Isolation isolation = core::Isolation::automatic;  // local: what jobs get that do not say
   std::optional<uint32_t> processes_max;
   std::optional<int64_t> log_bytes_max;

@@ -15,6 +15,7 @@
 #include "bin/notifier.h"
 #include "bin/sites.h"
 #include "bin/upkeep.h"
+#include "bin/zone.h"
 #include "http/server.h"
 #include "http/socket.h"
 #include "http/tls.h"
@@ -34,6 +35,7 @@ struct Server::Parts {
   std::unique_ptr<Background> background;
   std::unique_ptr<Notifier> notifier;
   std::unique_ptr<Upkeep> upkeep;
+  std::unique_ptr<ZoneWatch> zone;
   std::unique_ptr<api::Service> service;
   std::unique_ptr<http::Server> http;
   std::mutex isolation_mutex;
@@ -98,7 +100,11 @@ void Server::Parts::build_runtime() {
       clock, *journal, options.home, options.config.retention, [this](std::vector<JobId> jobs) {
         background->post([this, jobs = std::move(jobs)] { purge(jobs); });
       });
-  runtime->on_turn([this] { (*upkeep)(); });
+  zone = std::make_unique<ZoneWatch>(clock, *runtime);
+  runtime->on_turn([this] {
+    (*upkeep)();
+    (*zone)();
+  });
   runtime->on_commit([this](uint64_t, const core::Events& events) {
     for (const core::Event& event : events) {
       const bool people = std::holds_alternative<core::UserCreated>(event.body) ||

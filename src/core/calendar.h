@@ -1,4 +1,5 @@
-// The week as the clock on the wall shows it: which limits of tiers hold now, and when that changes.
+// The week as the clock on the wall shows it: which limits of tiers hold now, and when that
+// changes.
 #pragma once
 
 #include <vector>

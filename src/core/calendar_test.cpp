@@ -55,7 +55,8 @@ TEST(Calendar, OneThatNeverOpensIsFound) {
   const Calendar never{{entry("always", kEveryDay, 0, 24, 0)}, 0};
   EXPECT_TRUE(never_opens(never, Tier::batch));
   EXPECT_FALSE(never_opens(never, Tier::service));
-  const Calendar halves{{entry("day", kEveryDay, 6, 20, 0), entry("night", kEveryDay, 20, 6, 0)}, 0};
+  const Calendar halves{{entry("day", kEveryDay, 6, 20, 0), entry("night", kEveryDay, 20, 6, 0)},
+                        0};
   EXPECT_TRUE(never_opens(halves, Tier::batch));
   const Calendar gap{{entry("day", kEveryDay, 6, 20, 0), entry("night", kEveryDay, 21, 6, 0)}, 0};
   EXPECT_FALSE(never_opens(gap, Tier::batch));

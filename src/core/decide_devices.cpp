@@ -122,9 +122,8 @@ std::string why_no_device(const State& state, const Resources& resources) {
       return profiles.empty() ? "no " + request.kind + " is cut into slices: ask for a whole one"
                               : "the slices that there are: " + join(profiles);
     if (!takes_whole(request))
-      return shared.empty()
-                 ? "no " + request.kind + " can be shared: ask for a whole one"
-                 : "of these a share can be had: " + join(shared);
+      return shared.empty() ? "no " + request.kind + " can be shared: ask for a whole one"
+                            : "of these a share can be had: " + join(shared);
     return "the models that there are: " + join(models);
   }
   return "no node has such devices";

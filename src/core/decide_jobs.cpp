@@ -68,10 +68,11 @@ Result<void> check_indices(const SubmitJob& job) {
     return refuse("array", "an index may be at most 2000000000");
   if (job.indices.ranges().size() > kArrayRangesMax)
     return refuse("array", "an array may have at most 10000 ranges");
-  if (job.terms.gang > 0 && job.terms.gang != job.indices.size())
-    return refuse("gang", "the gang has " + std::to_string(job.terms.gang) + " members and the " +
-                              "array " + std::to_string(job.indices.size()) +
-                              " indices: write one of the two");
+  if (job.terms.gang > 0 && job.indices != IntervalSet({0, job.terms.gang - 1}))
+    return refuse("gang",
+                  "the members of a gang are numbered from 0: leave out the array, or write "
+                  "0-" +
+                      std::to_string(job.terms.gang - 1));
   return {};
 }
 

@@ -256,8 +256,8 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainN
   if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.site), "site");
   const auto node = site->nodes.find(command.node);
   if (node == site->nodes.end())
-    return fail(ErrorCode::not_found,
-                "site " + site->name + " has no node " + quote(command.node), "node");
+    return fail(ErrorCode::not_found, "site " + site->name + " has no node " + quote(command.node),
+                "node");
   if (node->second.draining == command.draining) return {};
   draft.add(NodeDrained{site->id, command.node, command.draining});
   for (const auto& [until, task] : state.recalls) {

@@ -79,8 +79,8 @@ Verdict judge(const Terms& terms, const Tries& tries, const TaskState& state,
 // stopped with the others comes back with them even if it ended well.
 Verdict judge_member(const Job& job, const TaskState& state, Verdict verdict) {
   const auto* stop = std::get_if<TaskStop>(&state);
-  const bool some_ended = std::any_of(job.tally.begin(), job.tally.end(),
-                                      [](uint32_t count) { return count > 0; });
+  const bool some_ended =
+      std::any_of(job.tally.begin(), job.tally.end(), [](uint32_t count) { return count > 0; });
   if (some_ended && verdict.retry) return {{}, verdict.outcome, {}};
   const bool comes_back =
       stop && (stop->reason == StopReason::requeued || stop->reason == StopReason::yielded);
@@ -96,7 +96,8 @@ void stop_others(const Job& job, AttemptId but, StopReason reason, Duration grac
     if (index == but.index || !placement_of(task.state)) continue;
     const auto* stop = std::get_if<TaskStop>(&task.state);
     // A stop for good outweighs one that would bring it back.
-    if (stop && (reason != StopReason::cancelled || stop->reason == StopReason::cancelled)) continue;
+    if (stop && (reason != StopReason::cancelled || stop->reason == StopReason::cancelled))
+      continue;
     draft.add(TaskStopping{{job.id, index, task.attempt}, reason, grace});
   }
 }

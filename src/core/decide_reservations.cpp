@@ -41,7 +41,8 @@ Room unreserved(const State& state, const Node& node, SiteId site,
 
 ReservedPart part_of(SiteId site, const std::string& node, const Room& room) {
   ReservedPart part{site, node, room.cpu_milli, room.memory_bytes, {}};
-  for (const scheduling::DeviceRoom& device : room.devices) part.units.push_back(device.device->unit);
+  for (const scheduling::DeviceRoom& device : room.devices)
+    part.units.push_back(device.device->unit);
   return part;
 }
 
@@ -59,7 +60,8 @@ std::optional<ReservedPart> cut(SiteId site, const Node& node, Room& room,
   }
   if (!scheduling::fits(room, command.each)) return std::nullopt;
   const auto picked = scheduling::pick(room.devices, command.each);
-  ReservedPart part{site, node.capacity.name, command.each.cpu_milli, command.each.memory_bytes, {}};
+  ReservedPart part{
+      site, node.capacity.name, command.each.cpu_milli, command.each.memory_bytes, {}};
   for (const scheduling::Part& device : picked->parts)
     part.units.push_back(node.capacity.devices[device.device].unit);
   scheduling::remove(room, scheduling::Takings{part.cpu_milli, part.memory_bytes, picked->parts});
@@ -95,17 +97,18 @@ std::vector<ReservedPart> choose(const State& state, const CreateReservation& co
 
 Result<void> check_time(const CreateReservation& command, Time now) {
   if (command.until <= command.from)
-    return fail(ErrorCode::invalid, "the reservation ends before it begins; write an end after " +
-                                        format_time(command.from),
-                "until");
+    return fail(
+        ErrorCode::invalid,
+        "the reservation ends before it begins; write an end after " + format_time(command.from),
+        "until");
   if (command.from < now)
     return fail(ErrorCode::invalid,
                 "the reservation would begin in the past, at " + format_time(command.from) +
                     "; the earliest is now, " + format_time(now),
                 "from");
   if (command.until - command.from > kReservationMax || command.from - now > kReservationMax)
-    return fail(ErrorCode::invalid,
-                "a reservation lasts a year at most and begins within one year", "until");
+    return fail(ErrorCode::invalid, "a reservation lasts a year at most and begins within one year",
+                "until");
   return {};
 }
 

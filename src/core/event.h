@@ -278,8 +278,8 @@ using EventBody =
                  SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
                  WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
                  TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
-                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet,
-                 PolicySet, NodeDrained, CalendarSet, ReservationMade, ReservationEnded>;
+                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet, PolicySet,
+                 NodeDrained, CalendarSet, ReservationMade, ReservationEnded>;
 
 struct Event {
   Time at;

@@ -38,8 +38,8 @@ bool cut(Node& node, const HeldDevice& part, int sign) {
   const uint32_t slots = part.size ? ((uint32_t{1} << part.size) - 1) << part.start : 0;
   const auto it = node.units_used.try_emplace(part.unit).first;
   UnitUse& use = it->second;
-  const bool possible = sign < 0 || ((use.slots & slots) == 0 &&
-                                     use.share_milli + part.share_milli <= kWholeDevice);
+  const bool possible =
+      sign < 0 || ((use.slots & slots) == 0 && use.share_milli + part.share_milli <= kWholeDevice);
   use.whole = sign > 0 && !part.size && part.share_milli == kWholeDevice;
   use.share_milli += sign * part.share_milli;
   use.slots = sign > 0 ? use.slots | slots : use.slots & ~slots;

@@ -179,12 +179,12 @@ struct RecordDeed {
   NamespaceId ns;  // of the job
 };
 
-using Command = std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob,
-                             CreateUser, ChangeUser, CreateNamespace, DeleteNamespace, SetQuota,
-                             SetMember, RemoveMember, CreateToken, RevokeToken, AddSite, RemoveSite,
-                             DrainSite, RecordDeed, SetCohort, DeleteCohort, SetStake, SetPolicy, DrainNode,
-                             SetCalendarEntry, DeleteCalendarEntry, CreateReservation,
-                             CancelReservation>;
+using Command =
+    std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
+                 ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
+                 CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
+                 DeleteCohort, SetStake, SetPolicy, DrainNode, SetCalendarEntry,
+                 DeleteCalendarEntry, CreateReservation, CancelReservation>;
 
 struct SiteProbed {
   std::string site;

@@ -108,8 +108,7 @@ TEST(Reservation, WorkThatYieldsMayStayUntilTheRoomIsWanted) {
   lab.now = lab.now + hours(1);
   const JobId student = lab.start("course", {});
   EXPECT_FALSE(lab.runs(student));
-  EXPECT_TRUE(
-      std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
+  EXPECT_TRUE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
   AttemptResult result;
   result.cause = EndCause::stopped;
   lab.run(Report{AttemptEnded{{cheap, 0, 1}, result}});

@@ -14,9 +14,7 @@ std::string device_name(const std::string& kind, const std::string& model) {
   return model.empty() ? kind : kind + ":" + model;
 }
 
-bool forgettable(const Node& node) {
-  return node.gone && !node.draining && node.holders.empty();
-}
+bool forgettable(const Node& node) { return node.gone && !node.draining && node.holders.empty(); }
 
 int64_t used_milli(const Node& node, const Device& device) {
   const auto it = node.units_used.find(device.unit);

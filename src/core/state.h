@@ -315,7 +315,7 @@ struct State {
   std::map<Terms, TermsId> terms_ids;
   std::map<ShapeId, ShapeEntry> shapes;
   std::map<Shape, ShapeId> shape_ids;
-  Amounts capacity;                             // of all nodes
+  Amounts capacity;  // of all nodes
   std::map<Tier, InUse> tier_in_use;
   std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided

@@ -42,7 +42,7 @@ struct DeviceRequest {
   std::string kind;
   std::string model;
   uint32_t count = 0;
-  std::vector<std::string> also;  // models that would do, the better ones first; "" takes any
+  std::vector<std::string> also;       // models that would do, the better ones first; "" takes any
   int32_t share_milli = kWholeDevice;  // what each counts as; also its share, unless cut otherwise
   int64_t memory_bytes = 0;
   std::string profile;
@@ -151,9 +151,9 @@ struct Policy {
 struct CalendarEntry {
   std::string name;
   Tier tier = Tier::batch;
-  uint8_t days = 0;        // a bit for each, Monday's is the first
-  uint32_t from = 0;       // minutes of the day
-  uint32_t until = 24 * 60;  // not after `from`: on the next day
+  uint8_t days = 0;                    // a bit for each, Monday's is the first
+  uint32_t from = 0;                   // minutes of the day
+  uint32_t until = 24 * 60;            // not after `from`: on the next day
   std::optional<int32_t> share_milli;  // of every resource of the platform
   Quota limit;
   bool operator==(const CalendarEntry&) const = default;

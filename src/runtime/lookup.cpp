@@ -135,7 +135,8 @@ Result<void> Runtime::complete(core::Request& request) {
     reopened.submitted = job.submitted;
     const auto last = last_attempts(history_, job.id);
     if (!last) return tl::unexpected(last.error());
-    reopened.job.indices = indices_again(job, *last, requeue->index);
+    reopened.job.indices = ended->terms.gang > 0 ? IntervalSet({0, ended->terms.gang - 1})
+                                                 : indices_again(job, *last, requeue->index);
     reopen_indices(job, *last, reopened);
     requeue->ended = std::move(reopened);
   }

@@ -52,6 +52,8 @@ site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
   order.resources = e.terms.resources;
   order.wall = e.terms.wall;
   order.grace = e.terms.grace;
+  order.gang = e.terms.gang;
+  order.leader = e.leader;
   if (const auto ns = state_.namespaces.find(e.ns); ns != state_.namespaces.end())
     order.ns = ns->second.name;
   if (const auto user = state_.users.find(e.user); user != state_.users.end()) {

@@ -34,6 +34,8 @@ struct StartOrder {
   Duration wall;
   Duration grace;
   core::Payload payload;
+  uint32_t gang = 0;   // how many members start with it, itself included
+  std::string leader;  // the node of the first of them
 };
 
 struct StopOrder {

@@ -14,8 +14,12 @@ struct Table {
 
 std::vector<core::SliceProfile> profiles(const char* small, const char* roomy, const char* two,
                                          const char* three, const char* four, const char* all) {
-  return {{small, 1, {0, 1, 2, 3, 4, 5, 6}, 0}, {roomy, 2, {0, 2, 4, 6}, 0}, {two, 2, {0, 2, 4}, 0},
-          {three, 4, {0, 4}, 0},                {four, 4, {0}, 0},           {all, 8, {0}, 0}};
+  return {{small, 1, {0, 1, 2, 3, 4, 5, 6}, 0},
+          {roomy, 2, {0, 2, 4, 6}, 0},
+          {two, 2, {0, 2, 4}, 0},
+          {three, 4, {0, 4}, 0},
+          {four, 4, {0}, 0},
+          {all, 8, {0}, 0}};
 }
 
 const std::vector<Table>& tables() {

@@ -154,7 +154,8 @@ DeviceSpec describe_device(const core::DeviceRequest& request) {
   DeviceSpec device{request.kind};
   std::string models;
   for (const std::string& model : core::models_of(request))
-    models += (models.empty() ? "" : "|") + (model.empty() && !request.also.empty() ? "any" : model);
+    models +=
+        (models.empty() ? "" : "|") + (model.empty() && !request.also.empty() ? "any" : model);
   if (!models.empty()) device.model = models;
   device.count = int64_t{request.count};
   if (core::takes_slice(request))

@@ -40,6 +40,7 @@ void describe_terms(JobSpec& spec, const core::Terms& terms) {
   spec.site = said(terms.site);
   spec.priority = terms.priority;
   spec.tier = enum_name(terms.tier);
+  if (terms.gang > 0) spec.gang = int64_t{terms.gang};
   if (terms.retry == core::RetryPolicy{}) return;
   RetriesSpec& retries = spec.retries.emplace();
   retries.max = int64_t{terms.retry.max};

@@ -93,9 +93,10 @@ constexpr std::array kDeviceFields{
                                .fallback = "1",
                                .low = 1,
                                .high = core::kDeviceCountMax}),
-    field<&DeviceSpec::share>({.name = "share",
-                               .sentence = "The part of each device that is enough, to a thousandth.",
-                               .example = "0.25"}),
+    field<&DeviceSpec::share>(
+        {.name = "share",
+         .sentence = "The part of each device that is enough, to a thousandth.",
+         .example = "0.25"}),
     field<&DeviceSpec::memory>({.name = "memory",
                                 .sentence = "The same, by the memory that is needed of it.",
                                 .example = "\"10Gi\"",

@@ -205,6 +205,11 @@ Result<NewJob> to_submission(const JobSpec& spec) {
   if (spec.array) {
     if (auto ok = set_array(*spec.array, job); !ok) return tl::unexpected(ok.error());
   }
+  if (spec.gang) {
+    job.terms.gang = static_cast<uint32_t>(*spec.gang);
+    if (!spec.array) job.indices = IntervalSet({0, job.terms.gang - 1});
+    job.array = true;
+  }
   if (auto ok = set_dependencies(spec.after.value_or(std::vector<AfterSpec>{}), job); !ok)
     return tl::unexpected(ok.error());
   job.held = spec.hold.value_or(false);

@@ -71,6 +71,7 @@ struct JobSpec {
   Integer priority;
   Text tier;
   Text array;
+  Integer gang;
   std::optional<std::vector<AfterSpec>> after;
   Flag hold;
   Flag keep;

@@ -146,6 +146,15 @@ constexpr std::array kJobFields{
          .letter = 'a',
          .metavar = "RANGE[%N]",
          .number_too = true}),
+    field<&JobSpec::gang>(
+        {.name = "gang",
+         .sentence = "So many tasks that start together or not at all. Each sees its own number as "
+                     "ATOLL_GANG_RANK, and where the first one runs as ATOLL_GANG_LEADER.",
+         .example = "4",
+         .low = 1,
+         .high = core::kGangMax,
+         .flag = "gang",
+         .metavar = "N"}),
     field<&JobSpec::after>({.name = "after",
                             .sentence = "Jobs that must have ended first.",
                             .example = "[\"12\", \"after_end:13\"]",

@@ -260,9 +260,8 @@ std::vector<Part> parts_of(const Node& node, const std::vector<HeldDevice>& held
   std::vector<Part> parts;
   for (const HeldDevice& each : held) {
     const auto& devices = node.capacity.devices;
-    const auto at = std::find_if(devices.begin(), devices.end(), [&](const Device& device) {
-      return device.unit == each.unit;
-    });
+    const auto at = std::find_if(devices.begin(), devices.end(),
+                                 [&](const Device& device) { return device.unit == each.unit; });
     if (at == devices.end()) continue;
     Part part{.device = static_cast<size_t>(at - devices.begin()),
               .share_milli = each.share_milli,

@@ -11,8 +11,8 @@
 
 namespace atl::core::scheduling {
 
-// What is free of one device of a node: a share of it, and slots for slices. It is cut in one way at
-// a time: while some hold shares of it there are no slices, and the other way round.
+// What is free of one device of a node: a share of it, and slots for slices. It is cut in one way
+// at a time: while some hold shares of it there are no slices, and the other way round.
 struct DeviceRoom {
   const Device* device = nullptr;
   int32_t share_milli = 0;

@@ -186,8 +186,8 @@ void tell_reserved(const State& state, Explanation& why) {
   for (const auto& [id, reservation] : state.reservations) {
     if (reservation.name != why.block.holder) continue;
     why.until = reservation.until;
-    why.sentence += " has it from " + format_time(reservation.from) + " to " +
-                    format_time(reservation.until);
+    why.sentence +=
+        " has it from " + format_time(reservation.from) + " to " + format_time(reservation.until);
     if (reservation.from > state.now)
       why.sentence += "; with a --time that ends before, it could start now";
   }
@@ -258,8 +258,7 @@ Explanation explain(const State& state, const Job& job, bool quick) {
                    " members start together and " + std::to_string(members) +
                    " would have room: " + why.sentence;
   if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why);
-  if (why.block.obstacle == Obstacle::calendar)
-    why.until = next_change(state.calendar, state.now);
+  if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, state.now);
   if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
   if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block))
     why = std::move(*room);
@@ -283,7 +282,7 @@ std::string format_resources(const Resources& resources) {
     for (const std::string& model : request.also) out += "|" + (model.empty() ? "any" : model);
     out += ":";
     if (takes_slice(request) || !takes_whole(request))
-      out += takes_slice(request)         ? request.profile
+      out += takes_slice(request)       ? request.profile
              : request.memory_bytes > 0 ? format_bytes(request.memory_bytes)
                                         : format_milli(request.share_milli);
     if (request.count > 1 || takes_whole(request))

@@ -56,9 +56,8 @@ std::optional<int64_t> device_limit(const Level& level, const std::string& key) 
 int64_t asked_of(const Terms& terms, const std::string& key) {
   int64_t sum = 0;
   for (const DeviceRequest& request : terms.resources.devices) {
-    const bool counts =
-        key == request.kind ||
-        (request.also.empty() && key == device_name(request.kind, request.model));
+    const bool counts = key == request.kind ||
+                        (request.also.empty() && key == device_name(request.kind, request.model));
     if (counts) sum += int64_t{request.count} * request.share_milli;
   }
   return sum;
@@ -154,8 +153,7 @@ std::optional<Block> over_calendar(const World& world, const Terms& terms) {
     if (auto block = check("cpu", r.cpu_milli, used.cpu_milli, limit.cpu_milli)) return block;
     if (auto block = check("memory", r.memory_bytes, used.memory_bytes, limit.memory_bytes))
       return block;
-    if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks))
-      return block;
+    if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks)) return block;
     for (const auto& [key, most] : limit.devices_milli) {
       if (auto block = check(key, asked_of(terms, key), in_use_of(used, key), most)) return block;
     }

@@ -165,9 +165,8 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
     seen = true;
     if (!node_could(*view.node, terms.resources)) continue;
     int missing = 0;
-    const Block block =
-        missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)), terms.resources,
-                   missing);
+    const Block block = missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)),
+                                   terms.resources, missing);
     if (missing == 0) return {};
     if (missing < nearest_missing) {
       nearest_missing = missing;
@@ -243,9 +242,9 @@ std::optional<Resources> nearest_feasible(const State& state, const Terms& terms
       bool some_of_each = true;
       for (DeviceRequest& request : fit.devices) {
         const auto& devices = node.capacity.devices;
-        const auto some =
-            std::count_if(devices.begin(), devices.end(),
-                          [&](const Device& device) { return serves(device, request); });
+        const auto some = std::count_if(devices.begin(), devices.end(), [&](const Device& device) {
+          return serves(device, request);
+        });
         if (takes_whole(request) || some == 0)
           request.count = std::min(request.count, static_cast<uint32_t>(some));
         some_of_each &= request.count > 0;

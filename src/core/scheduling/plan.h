@@ -7,9 +7,9 @@
 namespace atl::core::scheduling {
 
 struct Opening {
-  size_t node = 0;  // of the world's
-  Time at;          // zero: nobody knows
-  Room ending;      // what ends by itself until then
+  size_t node = 0;       // of the world's
+  Time at;               // zero: nobody knows
+  Room ending;           // what ends by itself until then
   uint32_t members = 1;  // of a gang
 };
 

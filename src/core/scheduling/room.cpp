@@ -19,7 +19,8 @@ bool fits(const Room& room, const Resources& resources, const Allowance& allowed
 
 uint32_t members_in(Room room, const Resources& resources, uint32_t max) {
   if (resources.devices.empty()) {
-    int64_t count = std::max<int64_t>(0, room.cpu_milli) / std::max<int64_t>(1, resources.cpu_milli);
+    int64_t count =
+        std::max<int64_t>(0, room.cpu_milli) / std::max<int64_t>(1, resources.cpu_milli);
     if (resources.memory_bytes > 0)
       count = std::min(count, std::max<int64_t>(0, room.memory_bytes) / resources.memory_bytes);
     return static_cast<uint32_t>(std::min<int64_t>(count, max));

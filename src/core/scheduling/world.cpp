@@ -82,8 +82,7 @@ Takings not_yet_used(const State& state, const Node& node, const Reservation& re
   for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
     const Device& device = node.capacity.devices[i];
     if (std::find(part.units.begin(), part.units.end(), device.unit) != part.units.end())
-      rest.parts.push_back(
-          {.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
+      rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
   for (const auto& [task, holder] : node.holders) {
     if (!may_use(reservation, holder.ns)) continue;
@@ -177,8 +176,8 @@ void mark_full(World& world, ShapeId id) {
   const bool lends = std::any_of(world.nodes.begin(), world.nodes.end(),
                                  [](const NodeView& view) { return !view.lent.empty(); });
   for (const auto& [other, entry] : world.state->shapes) {
-    const bool stays = entry.shape.span.us == 0 ||
-                       (shape.span.us > 0 && entry.shape.span >= shape.span);
+    const bool stays =
+        entry.shape.span.us == 0 || (shape.span.us > 0 && entry.shape.span >= shape.span);
     if ((stays || !lends) && entry.shape.gang == shape.gang &&
         entry.shape.resources == shape.resources && entry.shape.site == shape.site)
       world.full.insert(other);

@@ -114,8 +114,8 @@ std::set<TaskId> borrowed_tasks(const World& world) {
     for (const auto& [tier, since, id] : order) {
       const auto count_all = [&](int sign) {
         for (const auto& [task, holder] : running.at(id).members)
-          add_in_use(covered, world.state->terms.at(holder->terms).terms,
-                     {{}, {}, holder->devices}, sign);
+          add_in_use(covered, world.state->terms.at(holder->terms).terms, {{}, {}, holder->devices},
+                     sign);
       };
       count_all(+1);
       if (holds(nominal, covered)) continue;
@@ -193,8 +193,8 @@ class Yielders::Choice {
     const Yielder& yielder = all_.all_[each];
     for (const Yielder::Member& member : yielder.members) {
       if (member.node != node_) continue;
-      const Room room = room_of(*all_.world_->nodes[node_].node, *member.holder,
-                                yielder.terms->resources);
+      const Room room =
+          room_of(*all_.world_->nodes[node_].node, *member.holder, yielder.terms->resources);
       if (sign < 0)
         add(room_, room);
       else
@@ -232,8 +232,7 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
   std::erase_if(all_, [&](const Yielder& each) {
     const JobId job = each.members.front().task.job;
     // One of which a part has ended cannot come back as a whole.
-    return each.terms->gang > 0 &&
-           (breaking.count(job) || each.members.size() < each.terms->gang);
+    return each.terms->gang > 0 && (breaking.count(job) || each.members.size() < each.terms->gang);
   });
   std::sort(all_.begin(), all_.end(), rather);
   by_node_.resize(world.nodes.size());

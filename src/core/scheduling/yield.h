@@ -24,7 +24,7 @@ struct Yielder {
   };
   std::vector<Member> members;
   const Terms* terms = nullptr;
-  int64_t lost = 0;  // their work so far, in parts of the platform times time
+  int64_t lost = 0;         // their work so far, in parts of the platform times time
   bool spoken_for = false;  // told to stop in this round
 };
 

@@ -116,8 +116,8 @@ std::map<std::string, std::string> parts_environment(const std::vector<core::Hel
     list += (list.empty() ? "" : ",") + ("{\"unit\":\"" + device.unit) + "\",\"kind\":\"" +
             device.kind + "\",\"model\":\"" + device.model + "\"";
     if (device.size > 0)
-      list += ",\"slice\":\"" + device.profile + "\",\"slots\":[" +
-              std::to_string(device.start) + "," + std::to_string(device.size) + "]";
+      list += ",\"slice\":\"" + device.profile + "\",\"slots\":[" + std::to_string(device.start) +
+              "," + std::to_string(device.size) + "]";
     else
       list += ",\"share\":" + format_milli(device.share_milli);
     if (device.memory_bytes > 0) list += ",\"memory_bytes\":" + std::to_string(device.memory_bytes);

@@ -200,7 +200,7 @@ std::vector<std::string> build_environment(const Launch& launch) {
   add_task(env, launch);
   add_slurm(env, launch);
   add_gpus(env, launch);
-  for (const auto& [name, value] : launch.parts) env[name] = value;
+  for (const auto& [name, value] : launch.variables) env[name] = value;
   for (const auto& [key, value] : launch.payload.env) env[key] = value;
   env[kMarkerVariable] = launch.installation;
   add_venv(env, launch);

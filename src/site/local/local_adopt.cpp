@@ -173,7 +173,12 @@ Result<Launch> LocalDriver::resolve(StartOrder& order) {
   launch.log_bytes_max = payload.log_bytes_max > 0 ? payload.log_bytes_max : options_.log_bytes_max;
   for (const core::Device& device : devices_) launch.gpus_present |= device.kind == "gpu";
   launch.gpus = visible_gpus(order.placement.devices);
-  launch.parts = parts_environment(order.placement.devices);
+  launch.variables = parts_environment(order.placement.devices);
+  if (order.gang > 0) {
+    launch.variables["ATOLL_GANG_SIZE"] = std::to_string(order.gang);
+    launch.variables["ATOLL_GANG_RANK"] = std::to_string(order.attempt.index);
+    launch.variables["ATOLL_GANG_LEADER"] = order.leader;
+  }
   if (const char* lang = std::getenv("LANG")) launch.lang = lang;
   return launch;
 }

@@ -53,9 +53,9 @@ struct Launch {
   uint32_t processes_max = 0;  // resolved
   int64_t log_bytes_max = 0;   // resolved, per stream
   std::string lang;
-  std::string installation;  // marks the task's processes (remains.h)
-  uint32_t recalls = 0;      // attempts before this one that never began
-  std::map<std::string, std::string> parts;  // variables that say which parts of devices it has
+  std::string installation;                      // marks the task's processes (remains.h)
+  uint32_t recalls = 0;                          // attempts before this one that never began
+  std::map<std::string, std::string> variables;  // about its devices and its gang
   bool operator==(const Launch&) const = default;
 };
 
@@ -136,7 +136,7 @@ using Notice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded>;
 ATOLL_DESCRIBE(Account, uid, gid, groups, name, home, shell)
 ATOLL_DESCRIBE(Launch, attempt, array, resumed, name, ns, account, cpu_milli, memory_bytes, wall,
                grace, payload, job_dir, gpus_present, gpus, processes_max, log_bytes_max, lang,
-               installation, recalls, parts)
+               installation, recalls, variables)
 ATOLL_DESCRIBE(Hello, version, installation)
 ATOLL_DESCRIBE(StartTask, attempt, launch, behind)
 ATOLL_DESCRIBE(StopTask, attempt, grace, unless_begun, notice)

@@ -15,7 +15,7 @@ bool yields_itself(const World& world, NamespaceId id) {
 
 }  // namespace
 
-std::vector<Candidate> candidates(const World& world, Tier tier) {
+std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only) {
   std::vector<Candidate> found;
   const auto waiting = world.state->backlog.find(tier);
   if (waiting == world.state->backlog.end()) return found;
@@ -25,6 +25,7 @@ std::vector<Candidate> candidates(const World& world, Tier tier) {
         world.some_yield
             ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
             : over_quota(world, ns, world.smallest).has_value();
+    if (own_only && would_borrow(world, ns, world.smallest)) continue;
     if (!used_up) found.push_back({ns, &users});
   }
   return found;

@@ -4,9 +4,9 @@
 
 namespace atl::core::scheduling {
 
-Ranking::Ranking(const World& world, Tier tier) : world_(world), tier_(tier) {
+Ranking::Ranking(const World& world, Tier tier, bool own_only) : world_(world), tier_(tier) {
   branches_.emplace_back();
-  for (const Candidate& candidate : candidates(world, tier)) {
+  for (const Candidate& candidate : candidates(world, tier, own_only)) {
     const CohortId cohort = world.state->namespaces.at(candidate.ns).stake.cohort;
     const int at = add_branch({{}, candidate.ns, {}}, branch_of(cohort));
     branches_[static_cast<size_t>(at)].users = candidate.users;

@@ -11,7 +11,7 @@ namespace atl::core::scheduling {
 // Hands out the next job of one tier to try, until all are used up or dropped.
 class Ranking {
  public:
-  Ranking(const World& world, Tier tier);
+  Ranking(const World& world, Tier tier, bool own_only = false);
 
   struct Head {
     NamespaceId ns;

@@ -59,19 +59,32 @@ class Round {
   Round(const State& state, Time now, uint32_t max)
       : state_(state), world_(look(state, now)), max_(max) {}
 
+  // Who is sure of what they ask for comes before those who would borrow it, and what makes room for
+  // all others comes last: so nobody is given room that they would have to give up at once.
   void run() {
-    for (const Tier tier : kTiers) serve(tier);
+    for (const bool last : {false, true}) {
+      for (const bool borrowing : {false, true}) {
+        for (const Tier tier : kTiers) {
+          if ((tier == Tier::opportunistic) == last) serve(tier, borrowing);
+        }
+      }
+    }
   }
   Decisions take_decisions() { return std::move(made_); }
   World take_world() { return std::move(world_); }
 
  private:
-  void serve(Tier tier) {
-    Ranking ranking(world_, tier);
+  void serve(Tier tier, bool borrowing) {
+    if (borrowing && state_.cohorts.empty()) return;  // nobody lends
+    Ranking ranking(world_, tier, !borrowing);
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
       if (!head) break;
-      try_one(ranking, *head);
+      const Job& job = state_.jobs.at(head->job);
+      if (!borrowing && would_borrow(world_, job.ns, state_.terms_of(job)))
+        ranking.drop();
+      else
+        try_one(ranking, *head);
     }
     // What the calendar keeps from this tier the next may have.
     for (const ShapeId shape : shut_) world_.full.erase(shape);

@@ -240,5 +240,36 @@ TEST(YieldProperty, VictimsAreMinimalAndOnlyThoseWhoMust) {
   EXPECT_GT(checked, 50);
 }
 
+// Whoever had to give it back does not get it again before the one for whom it was.
+TEST(Yield, WhatIsTakenBackIsNotBorrowedAgain) {
+  TestWorld world;
+  world.nodes({node("n", 2)});
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, {}, {}}});
+  Quota one;
+  one.cpu_milli = 1000;
+  for (const char* name : {"bio", "chem"}) {
+    world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
+    world.run(Request{TestWorld::admin(), SetQuota{name, one}});
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, {}}});
+  }
+  for (const Tier tier : {Tier::batch, Tier::interactive}) {
+    const JobId borrower = world.submit(job_of(tier, 2000, "bio"));
+    start_all(world);
+    const JobId owner = world.submit(job_of(Tier::batch, 1000, "chem"));
+    world.settle();
+    end_stopping(world);
+    world.settle();
+    EXPECT_EQ(world.state.jobs.at(owner).placed, 1u)
+        << enum_name(tier) << ": " << explain(world.state, world.state.jobs.at(owner)).sentence;
+    EXPECT_EQ(world.state.jobs.at(borrower).placed, 0u);
+    for (const JobId id : {owner, borrower}) {
+      world.run(Request{TestWorld::admin(), CancelJob{id, {}, {}}});
+      State before = world.state;
+      for (const auto& [index, task] : before.jobs[id].tasks)
+        world.run(Report{AttemptEnded{{id, index, task.attempt}, {}}});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

@@ -62,6 +62,7 @@ class Round {
   // Who is sure of what they ask for comes before those who would borrow it, and what makes room for
   // all others comes last: so nobody is given room that they would have to give up at once.
   void run() {
+    serve_owed();
     for (const bool last : {false, true}) {
       for (const bool borrowing : {false, true}) {
         for (const Tier tier : kTiers) {
@@ -91,70 +92,89 @@ class Round {
     shut_.clear();
   }
 
+  // Those for whom others have made room get it before anybody else looks for some.
+  void serve_owed() {
+    for (const JobId id : state_.owed) {
+      const Job& job = state_.jobs.at(id);
+      const Terms& terms = state_.terms_of(job);
+      Indices& indices = under_way_.try_emplace(id, job).first->second;
+      for (uint32_t i = 0; i < job.owed && !indices.done(); ++i) {
+        if (would_borrow(world_, job.ns, terms) || !step(job, terms, indices)) break;
+      }
+    }
+  }
+
   // Places one task of the job, or finds out what to look at instead.
   void try_one(Ranking& ranking, const Ranking::Head& head) {
     const Job& job = state_.jobs.at(head.job);
     const Terms& terms = state_.terms_of(job);
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
     if (indices.done()) return ranking.advance();
-    if (terms.gang > 0) return try_gang(ranking, head, job, terms, indices);
+    const size_t placed = made_.placed.size();
+    const auto done = step(job, terms, indices);
+    if (done && made_.placed.size() > placed && !made_.placed.back().behind)
+      return ranking.charged();
+    if (done) return;
+    switch (done.error()) {
+      case Stuck::job:
+        return ranking.advance();
+      case Stuck::quota:
+        return ranking.drop();
+      case Stuck::calendar:
+        shut_.push_back(head.shape);
+        world_.full.insert(head.shape);
+        return;
+      case Stuck::room:
+        wait_for_room(job, terms);
+        mark_full(world_, head.shape);
+    }
+  }
+
+  // One more task, or all of a gang, is placed, lined up or promised its room; else what is in the
+  // way.
+  tl::expected<void, Stuck> step(const Job& job, const Terms& terms, Indices& indices) {
+    if (terms.gang > 0) return step_together(job, terms, indices);
     auto room = find_room(world_, job, terms);
     if (room) {
       take(world_, job, terms, *room);
       if (yielders_) yielders_->placed(job, terms, *room);
       made_.placed.push_back({indices.attempt(), std::move(*room), {}});
       indices.advance();
-      return ranking.charged();
+      return {};
     }
     if (const auto leader = may_line_up_ ? next_leader(world_, job, terms) : std::nullopt) {
       made_.placed.push_back({indices.attempt(), *leader->placement, leader->attempt});
-      return indices.advance();
+      indices.advance();
+      return {};
     }
-    if (room.error() == Stuck::job) return ranking.advance();
-    if (room.error() != Stuck::calendar && promised(job, terms)) return indices.advance();
-    give_up(ranking, head, job, terms, room.error());
-  }
-
-  // Nothing more of this shape in this round, for its namespace, its tier or for anybody.
-  void give_up(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
-               Stuck stuck) {
-    if (stuck == Stuck::quota) return ranking.drop();
-    if (stuck == Stuck::calendar) {
-      shut_.push_back(head.shape);
-      world_.full.insert(head.shape);
-      return;
-    }
-    wait_for_room(job, terms);
-    mark_full(world_, head.shape);
+    const bool may_ask = room.error() == Stuck::quota || room.error() == Stuck::room;
+    if (!may_ask || !promised(job, terms)) return tl::unexpected(room.error());
+    indices.advance();
+    return {};
   }
 
   // All members or none: they are placed in a copy of the world, which counts only if it holds all.
-  void try_gang(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
-                Indices& indices) {
+  tl::expected<void, Stuck> step_together(const Job& job, const Terms& terms, Indices& indices) {
     World trial = world_;
     std::vector<TaskPlaced> members;
-    std::optional<Stuck> stuck;
-    for (Indices each(job); !each.done() && !stuck; each.advance()) {
+    for (Indices each(job); !each.done(); each.advance()) {
       auto room = find_room(trial, job, terms);
       if (!room) {
-        stuck = room.error();
-        break;
+        if (room.error() == Stuck::calendar || !promised_gang(job, terms))
+          return tl::unexpected(room.error());
+        indices.finish();
+        return {};
       }
       take(trial, job, terms, *room);
       members.push_back({each.attempt(), std::move(*room), {}});
     }
-    if (stuck && *stuck != Stuck::calendar && promised_gang(job, terms)) {
-      indices.finish();
-      return ranking.advance();
-    }
-    if (stuck) return give_up(ranking, head, job, terms, *stuck);
     world_ = std::move(trial);
     for (TaskPlaced& member : members) {
       if (yielders_) yielders_->placed(job, terms, member.placement);
       made_.placed.push_back(std::move(member));
     }
     indices.finish();
-    ranking.advance();
+    return {};
   }
 
   // Whether others make room for what of the gang has none; the rest keeps its own meanwhile.

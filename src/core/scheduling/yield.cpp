@@ -340,8 +340,10 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
   }
   Room nothing;
   claim(world.nodes[yielding.node], job.ns, terms.resources, nothing, {});
-  count(relieved_, job.ns, terms, imagined(terms), +1);
-  count(bare_, job.ns, terms, imagined(terms), +1);
+  const Placement task = imagined(terms);
+  count(relieved_, job.ns, terms, task, +1);
+  count(bare_, job.ns, terms, task, +1);
+  count(world, job.ns, terms, task, +1);  // nor may anybody else use up the quota it will need
 }
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {

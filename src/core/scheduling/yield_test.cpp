@@ -271,5 +271,31 @@ TEST(Yield, WhatIsTakenBackIsNotBorrowedAgain) {
   }
 }
 
+// While others make room in a quota for somebody, no third one may use it up.
+TEST(Yield, AQuotaThatIsBeingFreedIsForWhomItIsFreed) {
+  TestWorld world;
+  world.nodes({node("n", 20)});
+  Quota ten;
+  ten.cpu_milli = 10000;
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, ten, {}}});
+  for (const auto& [name, cpus] : std::map<std::string, int>{{"a", 5}, {"b", 2}, {"c", 2}}) {
+    Quota quota;
+    quota.cpu_milli = cpus * 1000;
+    world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
+    world.run(Request{TestWorld::admin(), SetQuota{name, quota}});
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, {}}});
+  }
+  for (int i = 0; i < 3; ++i) world.submit(job_of(Tier::batch, 2000, "b"));
+  start_all(world);  // 6 of 10, of which 4 are borrowed
+  const JobId owner = world.submit(job_of(Tier::batch, 5000, "a"));
+  const JobId third = world.submit(job_of(Tier::batch, 4000, "c"));
+  world.settle();
+  EXPECT_EQ(stopping(world.state).size(), 1u);
+  EXPECT_EQ(world.state.jobs.at(third).placed, 0u);
+  end_stopping(world);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(owner).placed, 1u);
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

@@ -65,6 +65,12 @@ struct PlatformFile {
 // "-" is standard input.
 [[nodiscard]] Result<PlatformFile> load_platform_file(const std::string& path);
 
+// What is said of an entry, key and value as they are written; a default is left out.
+using WrittenFields = std::vector<std::pair<std::string, std::string>>;
+WrittenFields written_fields(const core::Policy& policy);  // all of them
+WrittenFields written_fields(const CohortEntry& entry);
+WrittenFields written_fields(const NamespaceEntry& entry);
+
 // As YAML that parse_platform_file reads back to the same, in the same order.
 std::string write_platform_file(const PlatformFile& file);
 

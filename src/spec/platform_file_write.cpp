@@ -61,43 +61,56 @@ FlowMap flow_quota(const core::Quota& quota) {
   return map;
 }
 
-// An entry of cohorts or namespaces; `{}` when there is nothing to say of it.
 template <class Entry>
-void write_entry(std::string& out, const Entry& entry, const char* above_key,
-                 const std::string& above) {
-  std::string body;
-  const auto line = [&](const char* key, const std::string& value) {
-    body += "    " + std::string(key) + ": " + value + "\n";
-  };
-  if (!above.empty()) line(above_key, yaml_name(above));
-  if (entry.weight_milli != 1000) line("weight", format_milli(entry.weight_milli));
-  if (const FlowMap quota = flow_quota(entry.quota); !quota.empty()) line("quota", quota.str());
+WrittenFields common_fields(const Entry& entry, const char* above_key, const std::string& above) {
+  WrittenFields fields;
+  if (!above.empty()) fields.emplace_back(above_key, yaml_name(above));
+  if (entry.weight_milli != 1000) fields.emplace_back("weight", format_milli(entry.weight_milli));
+  if (const FlowMap quota = flow_quota(entry.quota); !quota.empty())
+    fields.emplace_back("quota", quota.str());
   if (const FlowMap borrow = flow_quota(entry.borrow); !borrow.empty())
-    line("borrow", borrow.str());
-  if constexpr (requires { entry.members; }) {
-    FlowMap members;
-    for (const auto& [user, role] : entry.members.value_or(std::map<std::string, core::Role>()))
-      members.add(yaml_name(user), enum_name(role));
-    if (!members.empty()) line("members", members.str());
-  }
+    fields.emplace_back("borrow", borrow.str());
+  return fields;
+}
+
+template <class Entry>
+void write_entry(std::string& out, const Entry& entry) {
+  std::string body;
+  for (const auto& [key, value] : written_fields(entry)) body += "    " + key + ": " + value + "\n";
   out += "  " + yaml_name(entry.name) + ":" + (body.empty() ? " {}\n" : "\n" + body);
 }
 
 }  // namespace
 
+WrittenFields written_fields(const core::Policy& policy) {
+  return {{"half_life", exact_duration(policy.half_life)},
+          {"ageing", exact_duration(policy.ageing)}};
+}
+
+WrittenFields written_fields(const CohortEntry& entry) {
+  return common_fields(entry, "parent", entry.parent);
+}
+
+WrittenFields written_fields(const NamespaceEntry& entry) {
+  WrittenFields fields = common_fields(entry, "cohort", entry.cohort);
+  FlowMap members;
+  for (const auto& [user, role] : entry.members.value_or(std::map<std::string, core::Role>()))
+    members.add(yaml_name(user), enum_name(role));
+  if (!members.empty()) fields.emplace_back("members", members.str());
+  return fields;
+}
+
 std::string write_platform_file(const PlatformFile& file) {
   std::string out;
   if (file.policy) {
     FlowMap policy;
-    policy.add("half_life", exact_duration(file.policy->half_life));
-    policy.add("ageing", exact_duration(file.policy->ageing));
+    for (const auto& [key, value] : written_fields(*file.policy)) policy.add(key, value);
     out += "policy: " + policy.str() + "\n";
   }
   if (!file.cohorts.empty()) out += "cohorts:\n";
-  for (const CohortEntry& entry : file.cohorts) write_entry(out, entry, "parent", entry.parent);
+  for (const CohortEntry& entry : file.cohorts) write_entry(out, entry);
   if (!file.namespaces.empty()) out += "namespaces:\n";
-  for (const NamespaceEntry& entry : file.namespaces)
-    write_entry(out, entry, "cohort", entry.cohort);
+  for (const NamespaceEntry& entry : file.namespaces) write_entry(out, entry);
   if (!file.nodes.empty()) out += "nodes:\n";
   for (const NodeEntry& node : file.nodes) {
     FlowMap map;

@@ -44,6 +44,10 @@ std::string counted(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " change" : " changes");
 }
 
+std::string name_of_file(const ApplyFlags& flags) {
+  return flags.file == "-" ? "standard input" : flags.file;
+}
+
 // The server's refusal, with the place in the file that its field stands for.
 Error in_file(const spec::PlatformFile& file, const std::string& name, Error error) {
   const int line = file.line_of(error.field);
@@ -58,8 +62,7 @@ Result<Json> send_platform(Session& session, const ApplyFlags& flags,
   const std::string path = "/platform" + query({{"dry_run", dry_run ? "true" : ""},
                                                 {"prune", flags.prune ? "true" : ""}});
   auto answer = (*api)->patch(path, spec::to_json(spec::to_wish(file)));
-  const std::string name = flags.file == "-" ? "standard input" : flags.file;
-  if (!answer) return tl::unexpected(in_file(file, name, answer.error()));
+  if (!answer) return tl::unexpected(in_file(file, name_of_file(flags), answer.error()));
   return answer;
 }
 
@@ -82,7 +85,7 @@ Result<int> apply_file(Session& session, const ApplyFlags& flags) {
   if (!file) return tl::unexpected(file.error());
   if (!file->nodes.empty())
     return fail(ErrorCode::invalid,
-                flags.file + ":" + std::to_string(file->line_of("nodes")) +
+                name_of_file(flags) + ":" + std::to_string(file->line_of("nodes")) +
                     ": nodes are for `atoll simulate`; a server's come from its sites, so leave "
                     "them out of what is applied");
   const auto preview = send_platform(session, flags, *file, true);

@@ -120,7 +120,12 @@ TEST(PlatformFile, EveryMistakeIsNamedWithItsLineAndWhatToWrite) {
        "f:3: more than 100000 nodes"},
       {"cohorts: [a\n", "f:2: "},
       {"- a\n", "f:1: expected a mapping"},
-      {"cohorts: {}\n---\ncohorts: {}\n", "f:3: a second document begins here"},
+      {"cohorts: {}\n---\ncohorts: {}\n", "f:2: the file should end here"},
+      {"cohorts: {}\n}\nnamespaces: {}\n", "f:2: illegal flow end"},
+      {" ,\x14"
+       "d age{hna",
+       "f:1: "},
+      {"cohorts: [[[[[[[[[[[[[[[[[[[[\n", "f:1: nested too deep"},
       {"policy: {ageing: \xff}\n", "f is not UTF-8 text"},
   };
   for (const auto& [text, message] : cases) {

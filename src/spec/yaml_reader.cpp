@@ -1,6 +1,9 @@
 #include "spec/yaml_reader.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <set>
+#include <sstream>
 
 #include "base/text.h"
 
@@ -18,6 +21,48 @@ std::string in_words(const std::map<std::string, Setter>& setters) {
   std::string out;
   for (const auto& [name, set] : setters) out += (out.empty() ? "" : ", ") + name;
   return out;
+}
+
+// A first look, before anything is built: how deep it goes, and where a second document begins.
+// yaml-cpp stops at the end of the first, and takes a bracket too many for one.
+class Survey : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { document_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    descend(mark);
+  }
+  void OnSequenceEnd() override { --depth_; }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    descend(mark);
+  }
+  void OnMapEnd() override { --depth_; }
+
+  YAML::Mark document() const { return document_; }
+
+ private:
+  void descend(const YAML::Mark& mark) {
+    if (++depth_ > kDepthMax) throw Wrong{mark, "nested too deep"};
+  }
+
+  YAML::Mark document_;
+  int depth_ = 0;
+};
+
+void check_one_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Survey survey;
+  if (!parser.HandleNextDocument(survey) || !parser.HandleNextDocument(survey)) return;
+  throw Wrong{survey.document(),
+              "the file should end here: what follows does not belong to what is above, such as a "
+              "second document or a bracket too many"};
 }
 
 }  // namespace
@@ -85,10 +130,9 @@ Result<void> read_yaml(std::string_view text, const std::string& file_name,
   if (!valid_utf8(text)) return fail(ErrorCode::invalid, file_name + " is not UTF-8 text");
   values_left = kValuesMax;
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1)
-      wrong(documents[1], "a second document begins here; write one file for each");
-    read(documents.empty() ? YAML::Node() : documents.front());
+    const std::string copy(text);
+    check_one_document(copy);
+    read(YAML::Load(copy));
     return {};
   } catch (const Wrong& e) {
     return at(e.mark, e.message);

@@ -2,8 +2,8 @@
 // write instead". Functions here throw Wrong, which read_yaml() turns into that Error; they are
 // meant to be called inside it only.
 //
-// Bounded: the size of the file, and how many values are looked at in all, so that aliases of
-// aliases cannot grow. yaml-cpp itself bounds the depth.
+// Bounded: the size of the file, its depth, and how many values are looked at in all, so that
+// aliases of aliases cannot grow.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -19,6 +19,7 @@ namespace atl::spec::yaml {
 
 inline constexpr size_t kFileBytesMax = 1 << 20;
 inline constexpr size_t kValuesMax = 200'000;  // a file of 1 MiB without aliases has fewer
+inline constexpr int kDepthMax = 16;           // our own files nest four deep
 
 struct Wrong {
   YAML::Mark mark;

@@ -106,9 +106,15 @@ Result<int> apply_file(Session& session, const ApplyFlags& flags) {
   }
   const auto done = send_platform(session, flags, *file, false);
   if (!done) return tl::unexpected(done.error());
-  if (!session.for_people()) print_changes(session, *done);
-  if (session.for_people())
-    session.out << "applied " << counted((*done)["changes"].items().size()) << "\n";
+  if (!session.for_people()) {
+    print_changes(session, *done);
+    return kExitOk;
+  }
+  if ((*done)["changes"].compact() != (*preview)["changes"].compact()) {
+    session.warn("something else was changed meanwhile; this is what was applied:");
+    print_changes(session, *done);
+  }
+  session.out << "applied " << counted((*done)["changes"].items().size()) << "\n";
   return kExitOk;
 }
 

@@ -82,6 +82,25 @@ TEST_F(PlatformChange, WhatIsInForceAppliedAgainChangesNothing) {
   EXPECT_EQ(json->policy, now.policy);
 }
 
+// What was shown beforehand is what the events then do.
+TEST_F(PlatformChange, APreviewIsWhatHappens) {
+  world.run(core::Request{core::TestWorld::admin(), core::CreateUser{"ada", false, {}}});
+  const char* steps[] = {
+      kText,
+      "cohorts: {b: , a: {parent: b}}\nnamespaces: {bio: {members: {ada: admin}}, new: {cohort: "
+      "a}}\n",
+      "policy: {ageing: 5m}\ncohorts: {c: }\nnamespaces: {new: {cohort: c, quota: {cpu: 1}}}\n"};
+  for (const char* text : steps) {
+    const auto command = to_command(parsed(text), text == steps[2]);
+    const auto shown_first = preview(world.state, core::TestWorld::admin(), command);
+    ASSERT_TRUE(shown_first) << shown_first.error().message;
+    EXPECT_FALSE(shown_first->empty());
+    const PlatformFile before = in_force(world.state);
+    world.run(core::Request{core::TestWorld::admin(), command});
+    EXPECT_EQ(shown(*shown_first), shown(difference(before, in_force(world.state))));
+  }
+}
+
 TEST_F(PlatformChange, ARefusalNamesThePlaceInTheFile) {
   const PlatformFile file = parsed(
       "cohorts:\n  a:\n    quota: {cpu: 1}\nnamespaces:\n  bio:\n"

@@ -1,4 +1,6 @@
 // Who is behind their fair share, in the scheduler's own numbers.
+#include <cstdio>
+
 #include "api/context.h"
 #include "api/handlers.h"
 #include "core/scheduling/fairness.h"

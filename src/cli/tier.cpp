@@ -1,5 +1,5 @@
 // tier: the classes of work in order, and how fast the past is forgotten. fair: who is behind.
-#include <ostream>
+#include <cstdio>
 
 #include "base/text.h"
 #include "cli/exit.h"

@@ -1,5 +1,8 @@
 // The whole platform at once. What is wished for is laid over a copy of what is in force, the copy
 // is judged, and the events are drafted in an order in which each of them applies.
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 #include "core/cohorts.h"
 #include "core/decide.h"

@@ -1,4 +1,5 @@
 // The platform file back to text.
+#include <algorithm>
 #include <array>
 
 #include "base/amount.h"

@@ -92,8 +92,13 @@ void add_files_verbs(Verbs& verbs);    // files cp
 void add_control_verbs(Verbs& verbs);  // cancel hold release requeue change
 void add_top_verb(Verbs& verbs);
 void add_events_verb(Verbs& verbs);
+void add_cohort_verbs(Verbs& verbs);
+void add_fair_verb(Verbs& verbs);
+void add_tier_verbs(Verbs& verbs);
+void add_apply_verbs(Verbs& verbs);  // apply export
 void add_ns_verbs(Verbs& verbs);
-void add_user_verbs(Verbs& verbs);  // user, whoami
+void add_ns_share_verbs(Verbs& verbs, CLI::App* noun);  // weight cohort borrow, of ns
+void add_user_verbs(Verbs& verbs);                      // user, whoami
 void add_token_verbs(Verbs& verbs);
 void add_site_verbs(Verbs& verbs);
 void add_login_verb(Verbs& verbs);

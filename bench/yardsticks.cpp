@@ -60,7 +60,7 @@ class Yardstick {
   void submit(size_t number) {
     waiting_[job(static_cast<uint32_t>(number)).cpu_milli].insert(static_cast<uint32_t>(number));
     order_.insert(static_cast<uint32_t>(number));
-    out_.curve.wait(trace_.jobs[number].ns, now_, +1);
+    out_.curve.wait(trace_.jobs[number].ns, now_, trace_.jobs[number].cpu_milli);
   }
 
   void set_free(size_t node, int64_t free) {
@@ -83,7 +83,7 @@ class Yardstick {
     ends_[node].insert({now_ + limit(number), number});
     events_.push({now_ + job(number).run, number, static_cast<uint32_t>(node)});
     out_.tasks[number].started = now_;
-    out_.curve.wait(job(number).ns, now_, -1);
+    out_.curve.wait(job(number).ns, now_, -int64_t{job(number).cpu_milli});
     out_.curve.use(job(number).ns, now_, job(number).cpu_milli);
     order_.erase(number);
     const auto same = waiting_.find(job(number).cpu_milli);

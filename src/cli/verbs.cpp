@@ -166,6 +166,7 @@ void add_all_verbs(Verbs& verbs) {
   add_doctor_verb(verbs);
   add_backup_verbs(verbs);
   add_site_verbs(verbs);
+  add_simulate_verbs(verbs);
   verbs.heading("People");
   add_ns_verbs(verbs);
   add_user_verbs(verbs);

@@ -113,7 +113,7 @@ class Engine {
       const Time ends = now_ + (left == left_.end() ? job.run : left->second);
       live_[task] = {attempt, now_, ends, false, {}};
       ends_.push({ends, task, attempt.attempt});
-      out_.curve.wait(job.ns, since_begin(now_), -1);
+      out_.curve.wait(job.ns, since_begin(now_), -int64_t{job.cpu_milli});
       out_.curve.use(job.ns, since_begin(now_), job.cpu_milli);
       apply(decide(core::Report{core::AttemptStarted{attempt, now_}}));
     }
@@ -166,7 +166,7 @@ class Engine {
     record.lost = record.lost + (now_ - live.began) - live.kept;
     Duration& left = left_.try_emplace(task, job.run).first->second;
     left = left - live.kept;
-    out_.curve.wait(job.ns, since_begin(now_), +1);
+    out_.curve.wait(job.ns, since_begin(now_), job.cpu_milli);
   }
 
   void record_end(uint32_t task) {
@@ -217,7 +217,7 @@ class Engine {
     for (const uint32_t number : numbers) {
       jobs_.push_back(number);
       const TraceJob& job = trace_.jobs[number];
-      out_.curve.wait(job.ns, since_begin(now_), job.tasks);
+      out_.curve.wait(job.ns, since_begin(now_), int64_t{job.cpu_milli} * job.tasks);
     }
     apply(*events);
     want_tick();

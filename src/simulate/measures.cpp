@@ -71,26 +71,28 @@ std::array<Waits, 4> by_size(const Trace& trace, const Outcome& outcome) {
   return quarters;
 }
 
-// What each namespace got, and what was due to it, while it had work waiting.
+// What each namespace got, and what was due to it, in the hours in which it had work waiting.
 void measure_fairness(const Curve& curve, Measures& measures) {
   std::vector<double> got(measures.namespaces.size()), due(measures.namespaces.size());
-  for (size_t bucket = 0; bucket < curve.buckets(); ++bucket) {
+  for (size_t hour = 0; hour < curve.buckets(); ++hour) {
     double used = 0, entitled = 0;
     for (size_t ns = 0; ns < got.size(); ++ns) {
-      used += curve.used(ns, bucket);
-      if (curve.used(ns, bucket) > 0 || curve.waited(ns, bucket) > 0)
+      used += curve.used(ns, hour);
+      if (curve.used(ns, hour) + curve.wanted(ns, hour) > 0)
         entitled += measures.namespaces[ns].entitled;
     }
     for (size_t ns = 0; ns < got.size() && entitled > 0; ++ns) {
-      const double waited = curve.waited(ns, bucket);
-      got[ns] += waited * curve.used(ns, bucket);
-      due[ns] += waited * used * measures.namespaces[ns].entitled / entitled;
+      if (curve.wanted(ns, hour) <= 0) continue;
+      const double part = used * measures.namespaces[ns].entitled / entitled;
+      got[ns] += curve.used(ns, hour);
+      due[ns] += std::min(part, curve.used(ns, hour) + curve.wanted(ns, hour));
     }
   }
   std::vector<double> parts;
   for (size_t ns = 0; ns < got.size(); ++ns) {
     if (due[ns] <= 0) continue;
-    parts.push_back(measures.namespaces[ns].got = got[ns] / due[ns]);
+    measures.namespaces[ns].got = got[ns] / due[ns];
+    parts.push_back(std::min(1.0, measures.namespaces[ns].got));
   }
   measures.fairness = jain(parts);
   if (!parts.empty()) measures.worst = *std::min_element(parts.begin(), parts.end());

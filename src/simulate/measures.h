@@ -27,8 +27,9 @@ struct NamespaceMeasures {
   double used = 0;      // its part of all that was used
   double entitled = 0;  // its part by weight
   Waits waits;
-  // Of what was due to it while it had work waiting: its part by weight, among those who then used
-  // or wanted something. Negative: it never waited.
+  // Of what was due to it in the hours in which it had work waiting: its part by weight among those
+  // who then used or wanted something, or all it wanted where that is less. What others left over
+  // makes it more than one. Negative: it never waited.
   double got = -1;
 };
 
@@ -41,7 +42,8 @@ struct Measures {
   double makespan = 0;            // seconds
   uint64_t evictions = 0;
   double lost_core_hours = 0;
-  // Jain's index of what the namespaces got of what was due to them: one when all fared alike.
+  // Jain's index of what the namespaces got of what was due to them, no more than all of it: one
+  // when all fared alike.
   double fairness = 1;
   double worst = -1;  // what the one that fared worst got; negative: nobody waited
   std::vector<NamespaceMeasures> namespaces;

@@ -20,15 +20,16 @@ Outcome outcome_of(const Trace& trace, const std::vector<int64_t>& starts) {
   struct Change {
     Duration at;
     size_t ns;
-    int64_t cpu, tasks;
+    int64_t cpu, wanted;
   };
   std::vector<Change> changes;
   for (size_t i = 0; i < trace.jobs.size(); ++i) {
     const TraceJob& each = trace.jobs[i];
     outcome.tasks[i].started = seconds(starts[i]);
     outcome.tasks[i].ended = seconds(starts[i]) + each.run;
-    changes.push_back({each.submit, each.ns, 0, +1});
-    changes.push_back({outcome.tasks[i].started, each.ns, each.cpu_milli, -1});
+    changes.push_back({each.submit, each.ns, 0, each.cpu_milli});
+    changes.push_back(
+        {outcome.tasks[i].started, each.ns, each.cpu_milli, -int64_t{each.cpu_milli}});
     changes.push_back({outcome.tasks[i].ended, each.ns, -int64_t{each.cpu_milli}, 0});
     outcome.end = std::max(outcome.end, outcome.tasks[i].ended);
   }
@@ -36,7 +37,7 @@ Outcome outcome_of(const Trace& trace, const std::vector<int64_t>& starts) {
             [](const Change& a, const Change& b) { return a.at < b.at; });
   for (const Change& each : changes) {
     outcome.curve.use(each.ns, each.at, each.cpu);
-    outcome.curve.wait(each.ns, each.at, each.tasks);
+    outcome.curve.wait(each.ns, each.at, each.wanted);
   }
   outcome.curve.finish(outcome.end);
   return outcome;
@@ -76,16 +77,20 @@ TEST(Measures, TheSteadyPartLeavesOutBothTenths) {
 TEST(Measures, WhoWaitsIsComparedWithWhatWasDue) {
   Trace trace;
   trace.users = {"ada"};
-  trace.namespaces = {"bio", "chem"};
-  // Both want the whole machine of four cores for an hour; bio has one core of it, chem three.
-  trace.jobs = {job(0, 1, 3600, 0), job(0, 3, 3600, 1), job(0, 1, 3600, 0), job(0, 1, 3600, 1)};
-  const Outcome outcome = outcome_of(trace, {0, 0, 3600, 3600});
-  const Measures m = measure(trace, outcome, 4000, {0.5, 0.5});
-  EXPECT_DOUBLE_EQ(m.namespaces[0].got, 0.5);
-  EXPECT_DOUBLE_EQ(m.namespaces[1].got, 1.5);
-  EXPECT_DOUBLE_EQ(m.worst, 0.5);
-  EXPECT_DOUBLE_EQ(m.fairness, 4 / (2 * (0.25 + 2.25)));
-  EXPECT_DOUBLE_EQ(m.namespaces[0].used, 2.0 / 6);
+  trace.namespaces = {"bio", "chem", "art"};
+  // In the first hour bio has one core of four and wants three more, chem has three and wants
+  // one more; art wants a quarter of a core and gets none.
+  trace.jobs = {job(0, 1, 3600, 0), job(0, 3, 3600, 1), job(0, 3, 3600, 0), job(0, 1, 3600, 1),
+                job(0, 1, 3600, 2)};
+  trace.jobs.back().cpu_milli = 250;
+  const Outcome outcome = outcome_of(trace, {0, 0, 3600, 3600, 3600});
+  const Measures m = measure(trace, outcome, 4000, {0.4, 0.4, 0.2});
+  EXPECT_DOUBLE_EQ(m.namespaces[0].got, 1 / 1.6);
+  EXPECT_DOUBLE_EQ(m.namespaces[1].got, 3 / 1.6);
+  EXPECT_DOUBLE_EQ(m.namespaces[2].got, 0);
+  EXPECT_DOUBLE_EQ(m.worst, 0);
+  EXPECT_DOUBLE_EQ(m.fairness, 1.625 * 1.625 / (3 * (0.625 * 0.625 + 1)));
+  EXPECT_DOUBLE_EQ(m.namespaces[1].used, 4 / 8.25);
 }
 
 TEST(Measures, EvictionsAndLostWorkAreSummed) {

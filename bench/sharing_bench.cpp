@@ -4,10 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 
-#include "base/check.h"
 #include "bench/yardsticks.h"
 #include "simulate/generate.h"
 #include "simulate/measures.h"
@@ -24,17 +22,6 @@ struct Run {
   uint64_t rounds = 0;
 };
 
-template <class Fn>
-Run timed(const std::string& name, const simulate::Trace& trace, const simulate::Nodes& nodes,
-          const std::vector<double>& entitled, Fn fn) {
-  const auto begin = std::chrono::steady_clock::now();
-  const simulate::Outcome outcome = fn();
-  const double spent =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return {name, simulate::measure(trace, outcome, simulate::cores_milli(nodes), entitled), spent,
-          outcome.rounds};
-}
-
 void print(const std::vector<Run>& runs, const char* what, const char* format, auto value) {
   std::printf("%-38s", what);
   for (const Run& run : runs) {
@@ -45,28 +32,37 @@ void print(const std::vector<Run>& runs, const char* what, const char* format, a
   std::printf("\n");
 }
 
-void compare(const simulate::GenerateOptions& options, bool yardsticks) {
-  const auto trace = simulate::generate(options);
-  CHECK(trace.has_value(), trace.error().message);
-  const spec::PlatformFile file;
-  const auto nodes = simulate::nodes_for(file, *trace);
-  auto state = simulate::build_state(file, "defaults", *nodes, *trace);
-  CHECK(state.has_value(), state.error().message);
-  const auto entitled = simulate::entitlements(*state, *trace);
-  std::printf("%s\n", simulate::command_of(options).c_str());
-
-  std::vector<Run> runs;
-  if (yardsticks) {
-    runs.push_back(timed("fcfs", *trace, *nodes, entitled, [&] {
-      return bench::run_yardstick(*trace, *nodes, bench::Backfill::none);
-    }));
-    runs.push_back(timed("easy", *trace, *nodes, entitled, [&] {
-      return bench::run_yardstick(*trace, *nodes, bench::Backfill::easy);
-    }));
+// The trace on its own machine, with nothing set: everybody counts the same.
+struct Stage {
+  explicit Stage(const simulate::GenerateOptions& options)
+      : trace(*simulate::generate(options)), nodes(*simulate::nodes_for({}, trace)) {
+    std::printf("%s\n", simulate::command_of(options).c_str());
   }
-  runs.push_back(timed("atoll", *trace, *nodes, entitled,
-                       [&] { return simulate::run_trace(*trace, *nodes, std::move(*state), {}); }));
+  core::State state() const { return *simulate::build_state({}, "defaults", nodes, trace); }
 
+  const simulate::Trace trace;
+  const simulate::Nodes nodes;
+};
+
+template <class Fn>
+Run timed(const std::string& name, const Stage& stage, Fn fn) {
+  const auto begin = std::chrono::steady_clock::now();
+  const simulate::Outcome outcome = fn();
+  const double spent =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto entitled = simulate::entitlements(stage.state(), stage.trace);
+  return {name,
+          simulate::measure(stage.trace, outcome, simulate::cores_milli(stage.nodes), entitled),
+          spent, outcome.rounds};
+}
+
+Run ours(const Stage& stage, Duration round) {
+  return timed("atoll", stage, [&] {
+    return simulate::run_trace(stage.trace, stage.nodes, stage.state(), {.round = round});
+  });
+}
+
+void print_measures(const std::vector<Run>& runs) {
   std::printf("%-38s", "");
   for (const Run& run : runs) std::printf(" %14s", run.name.c_str());
   std::printf("\n");
@@ -81,24 +77,45 @@ void compare(const simulate::GenerateOptions& options, bool yardsticks) {
   }
   print(runs, "bounded slowdown, mean", "%.2f", [](const Measures& m) { return m.all.slowdown; });
   print(runs, "fairness (Jain)", "%.3f", [](const Measures& m) { return m.fairness; });
-  print(runs, "got of what was due, worst namespace", "%.2f",
-        [](const Measures& m) { return m.worst; });
+  print(runs, "got of its due, worst namespace", "%.3f", [](const Measures& m) { return m.worst; });
   std::printf("%-38s", "spent [s]");
   for (const Run& run : runs) std::printf(" %14.1f", run.seconds);
-  std::printf("\n%-38s", "rounds");
-  for (const Run& run : runs) std::printf(" %14lu", run.rounds);
+  std::printf("\n");
+}
+
+void compare(const simulate::GenerateOptions& options) {
+  const Stage stage(options);
+  const std::vector<Run> runs{
+      timed("fcfs", stage,
+            [&] { return run_yardstick(stage.trace, stage.nodes, bench::Backfill::none); }),
+      timed("easy", stage,
+            [&] { return run_yardstick(stage.trace, stage.nodes, bench::Backfill::easy); }),
+      ours(stage, seconds(10))};
+  print_measures(runs);
+  const Measures& easy = runs[1].measures;
+  const Measures& atoll = runs[2].measures;
+  std::printf("%-38s %14.3f x       bar >= 0.98\n", "utilisation, atoll / easy",
+              atoll.steady / easy.steady);
+  std::printf("%-38s %14.3f x       bar <= 0.70\n\n", "p95 of the smallest quarter, atoll / easy",
+              atoll.quarters[0].p95 / easy.quarters[0].p95);
+  std::fflush(stdout);
+}
+
+// A month, a thousand nodes, a million jobs.
+void race(Duration round) {
+  simulate::GenerateOptions options;
+  options.jobs = 1'000'000;
+  options.nodes = 1000;
+  const Stage stage(options);
+  const Run run = ours(stage, round);
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  std::printf("\n%-38s %14ld MiB\n", "most memory", used.ru_maxrss / 1024);
-  if (yardsticks) {
-    const Measures& easy = runs[1].measures;
-    const Measures& ours = runs[2].measures;
-    std::printf("%-38s %14.3f x        bar >= 0.98\n", "utilisation, atoll / easy",
-                ours.steady / easy.steady);
-    std::printf("%-38s %14.3f x        bar <= 0.70\n", "p95 wait of the smallest quarter",
-                ours.quarters[0].p95 / easy.quarters[0].p95);
-  }
-  std::fflush(stdout);
+  std::printf("rounds at least %s apart: %lu rounds, wait mean %.0f s, median %.0f s\n",
+              format_duration(round).c_str(), run.rounds, run.measures.all.mean,
+              run.measures.all.median);
+  std::printf("%-38s %14.1f s       bar <= 60\n", "spent", run.seconds);
+  std::printf("%-38s %14ld s\n", "processor time", used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  std::printf("%-38s %14ld MiB     bar <= 1024\n", "most memory", used.ru_maxrss / 1024);
 }
 
 uint64_t argument(int argc, char** argv, int at, uint64_t otherwise) {
@@ -108,15 +125,21 @@ uint64_t argument(int argc, char** argv, int at, uint64_t otherwise) {
 }  // namespace
 }  // namespace atl
 
-// sharing_bench [JOBS [NODES [DAYS [LOAD_PERMILLE [SEED]]]]]
+// sharing_bench: the comparison, then the million. sharing_bench JOBS [NODES [DAYS [LOAD_PERMILLE
+// [SEED]]]]: only the comparison. sharing_bench race [ROUND_SECONDS]: only the million.
 int main(int argc, char** argv) {
   using namespace atl;
+  if (argc > 1 && std::string(argv[1]) == "race") {
+    race(seconds(static_cast<int64_t>(argument(argc, argv, 2, 60))));
+    return 0;
+  }
   simulate::GenerateOptions options;
   options.jobs = argument(argc, argv, 1, 100'000);
   options.nodes = static_cast<uint32_t>(argument(argc, argv, 2, 100));
   options.days = static_cast<uint32_t>(argument(argc, argv, 3, 30));
   options.load_permille = argument(argc, argv, 4, 900);
   options.seed = argument(argc, argv, 5, 1);
-  compare(options, true);
+  compare(options);
+  if (argc == 1) race(seconds(60));
   return 0;
 }

@@ -1,5 +1,6 @@
 // simulate: tries a policy on a trace of work, without a server.
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/exit.h"
@@ -26,7 +27,8 @@ struct SimulateFlags {
 
 // A configuration that is known to be good.
 struct Trial {
-  std::string name;
+  std::string path;
+  std::string name;  // what its column is called: the file's name, when no other has the same
   spec::PlatformFile file;
   simulate::Nodes nodes;
 };
@@ -64,20 +66,32 @@ Result<simulate::Trace> trace_of(const SimulateFlags& flags) {
   return simulate::read_trace(flags.trace, options);
 }
 
+void shorten_names(std::vector<Trial>& trials) {
+  std::map<std::string, int> count;
+  const auto short_name = [](const Trial& trial) {
+    return std::filesystem::path(trial.path).filename().string();
+  };
+  for (const Trial& trial : trials) ++count[short_name(trial)];
+  for (Trial& trial : trials) {
+    if (count[short_name(trial)] == 1) trial.name = short_name(trial);
+  }
+}
+
 // All of them are looked at before the first is run: a mistake in the last one is told at once.
 Result<std::vector<Trial>> trials_of(const SimulateFlags& flags, const simulate::Trace& trace) {
   std::vector<Trial> trials;
   for (const std::string& path : flags.configs) {
     auto file = spec::load_platform_file(path);
     if (!file) return tl::unexpected(file.error());
-    trials.push_back({path, std::move(*file), {}});
+    trials.push_back({path, path, std::move(*file), {}});
   }
-  if (trials.empty()) trials.push_back({"defaults", {}, {}});
+  if (trials.empty()) trials.push_back({"defaults", "defaults", {}, {}});
+  shorten_names(trials);
   for (Trial& trial : trials) {
     auto nodes = simulate::nodes_for(trial.file, trace);
     if (!nodes) return tl::unexpected(nodes.error());
     trial.nodes = std::move(*nodes);
-    const auto state = simulate::build_state(trial.file, trial.name, trial.nodes, trace);
+    const auto state = simulate::build_state(trial.file, trial.path, trial.nodes, trace);
     if (!state) return tl::unexpected(state.error());
   }
   return trials;
@@ -103,7 +117,7 @@ class TrialProgress {
 
 Result<NamedRun> run_trial(const Session& session, const simulate::Trace& trace, const Trial& trial,
                            simulate::EngineOptions options) {
-  auto state = simulate::build_state(trial.file, trial.name, trial.nodes, trace);
+  auto state = simulate::build_state(trial.file, trial.path, trial.nodes, trace);
   if (!state) return tl::unexpected(state.error());
   const auto entitled = simulate::entitlements(*state, trace);
   TrialProgress progress(session.terminal, trial.name, trace.tasks());
@@ -238,10 +252,12 @@ void add_simulate_verbs(Verbs& verbs) {
       "atoll simulate generate > month.swf\n"
       "atoll simulate --trace month.swf --config now.yaml --config new.yaml\n"
       "atoll simulate --trace month.swf --config new.yaml -o json --plots plots\n"
-      "atoll ps --all -o jsonl > past.jsonl && atoll simulate --trace past.jsonl --config new.yaml",
+      "atoll ps --all --limit 0 -o jsonl > past.jsonl && atoll simulate --trace past.jsonl "
+      "--config new.yaml",
       [flags](Session& session) { return simulate_trace(session, *flags); });
   verb->add_option("--trace", flags->trace,
-                   "Standard Workload Format, or lines of `atoll ps --all -o jsonl`; - is standard "
+                   "Standard Workload Format, or lines of `atoll ps --all --limit 0 -o jsonl`; - "
+                   "is standard "
                    "input")
       ->type_name("FILE");
   verb->add_option("--config", flags->configs,

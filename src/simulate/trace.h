@@ -1,7 +1,7 @@
 // A trace: who submitted what when, and how long it ran. Read from the Standard Workload Format
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html) or from our own history, one JSON
-// object a line as `atoll ps --all -o jsonl` prints them. docs/guides/simulate.md says what of
-// each is used.
+// object a line as `atoll ps --all --limit 0 -o jsonl` prints them. docs/guides/simulate.md says
+// what of each is used.
 #pragma once
 
 #include <iosfwd>

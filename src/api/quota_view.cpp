@@ -19,7 +19,7 @@ void write_quota(spec::JsonWriter& json, const core::Quota& quota) {
 void write_use(spec::JsonWriter& json, const core::InUse& in_use) {
   json.key("cpus").milli(in_use.cpu_milli).member("memory", in_use.memory_bytes);
   json.key("devices").begin_object();
-  for (const auto& [kind, count] : in_use.devices) json.member(kind, count);
+  for (const auto& [kind, milli] : in_use.devices) json.key(kind).milli(milli);
   json.end_object().member("running", in_use.tasks);
 }
 
@@ -33,8 +33,10 @@ void write_borrowed(spec::JsonWriter& json, const core::Quota& nominal, const co
     over.running = in_use.tasks - *nominal.running;
   for (const auto& [kind, count] : nominal.devices) {
     const auto used = in_use.devices.find(kind);
-    if (used != in_use.devices.end() && used->second > count)
-      over.devices[kind] = used->second - count;
+    const int64_t sure = int64_t{count} * core::kWholeDevice;
+    if (used != in_use.devices.end() && used->second > sure)
+      over.devices[kind] =
+          static_cast<uint32_t>((used->second - sure + core::kWholeDevice - 1) / core::kWholeDevice);
   }
   write_quota(json, over);
 }

@@ -171,6 +171,7 @@ void add_all_verbs(Verbs& verbs) {
   add_tier_verbs(verbs);
   add_cohort_verbs(verbs);
   add_apply_verbs(verbs);
+  add_simulate_verbs(verbs);
   verbs.heading("People");
   add_ns_verbs(verbs);
   add_user_verbs(verbs);

@@ -51,6 +51,12 @@ class Examples(unittest.TestCase):
         self.assertIn(f"resumes at {saved[1]}\n", done.stdout)
         self.assertTrue(done.stdout.endswith("reached 100\n"), done.stdout)
 
+    def test_two_policies_are_compared(self):
+        done = subprocess.run([EXAMPLES / "06-simulate/compare.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=120)
+        self.assertRegex(done.stdout, r"MEASURE +1: even.yaml +2: lent.yaml", done.stderr)
+        self.assertRegex(done.stdout, r"evictions +0 +[1-9]")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -22,7 +22,7 @@ std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only) 
   for (const auto& [ns, users] : waiting->second) {
     // As long as others yield, what they have is not lost for good.
     const bool used_up =
-        world.some_yield
+        (own_only ? world.some_yield : world.some_yield_to_all)
             ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
             : over_quota(world, ns, world.smallest).has_value();
     if (own_only && would_borrow(world, ns, world.smallest)) continue;

@@ -20,14 +20,14 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
 // this time its tier may use, or room.
 enum class Stuck { job, quota, calendar, room };
 
-tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
+tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
   const Allowance allowed = devices ? allowance(world, job.ns) : Allowance{};
-  if (auto placement = place(world, terms, allowed, job.ns)) return std::move(*placement);
-  const bool by_quota = !allowed.empty() && place(world, terms, {}, job.ns);
+  if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
+  const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
 }
 
@@ -85,7 +85,7 @@ class Round {
       if (!borrowing && would_borrow(world_, job.ns, state_.terms_of(job)))
         ranking.drop();
       else
-        try_one(ranking, *head);
+        try_one(ranking, *head, borrowing);
     }
     // What the calendar keeps from this tier the next may have.
     for (const ShapeId shape : shut_) world_.full.erase(shape);
@@ -105,7 +105,7 @@ class Round {
   }
 
   // Places one task of the job, or finds out what to look at instead.
-  void try_one(Ranking& ranking, const Ranking::Head& head) {
+  void try_one(Ranking& ranking, const Ranking::Head& head, bool borrowing) {
     const Job& job = state_.jobs.at(head.job);
     const Terms& terms = state_.terms_of(job);
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
@@ -119,7 +119,10 @@ class Round {
       case Stuck::job:
         return ranking.advance();
       case Stuck::quota:
-        return ranking.drop();
+        // Who has a right to it may still find somebody who yields; the others are all refused.
+        return ranking.drop(borrowing || promises_ >= kPromisesPerRoundMax
+                                ? over_quota_of(world_, job.ns, terms)
+                                : CohortId{});
       case Stuck::calendar:
         shut_.push_back(head.shape);
         world_.full.insert(head.shape);
@@ -136,9 +139,9 @@ class Round {
     if (terms.gang > 0) return step_together(job, terms, indices);
     auto room = find_room(world_, job, terms);
     if (room) {
-      take(world_, job, terms, *room);
-      if (yielders_) yielders_->placed(job, terms, *room);
-      made_.placed.push_back({indices.attempt(), std::move(*room), {}});
+      take(world_, job, terms, room->placement, room->node);
+      if (yielders_) yielders_->placed(job, terms, room->placement);
+      made_.placed.push_back({indices.attempt(), std::move(room->placement), {}});
       indices.advance();
       return {};
     }
@@ -165,8 +168,8 @@ class Round {
         indices.finish();
         return {};
       }
-      take(trial, job, terms, *room);
-      members.push_back({each.attempt(), std::move(*room), {}});
+      take(trial, job, terms, room->placement, room->node);
+      members.push_back({each.attempt(), std::move(room->placement), {}});
     }
     world_ = std::move(trial);
     for (TaskPlaced& member : members) {
@@ -187,8 +190,8 @@ class Round {
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
       if (const auto room = find_room(trial, job, terms)) {
-        take(trial, job, terms, *room);
-        yielders.placed(job, terms, *room);
+        take(trial, job, terms, room->placement, room->node);
+        yielders.placed(job, terms, room->placement);
         continue;
       }
       const auto yielding = yielders.make_room(job, terms);
@@ -228,7 +231,7 @@ class Round {
     for (Opening& opening : soonest(world_, job.ns, terms)) {
       NodeView& view = world_.nodes[opening.node];
       for (uint32_t i = 0; i < opening.members; ++i)
-        claim(view, job.ns, terms.resources, opening.ending, opening.at);
+        claim(world_, opening.node, job.ns, terms.resources, opening.ending, opening.at);
       view.awaited = true;
       world_.claims.push_back({job.id, opening.node, opening.at});
     }

@@ -339,7 +339,7 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
     }
   }
   Room nothing;
-  claim(world.nodes[yielding.node], job.ns, terms.resources, nothing, {});
+  claim(world, yielding.node, job.ns, terms.resources, nothing, {});
   const Placement task = imagined(terms);
   count(relieved_, job.ns, terms, task, +1);
   count(bare_, job.ns, terms, task, +1);

@@ -25,7 +25,7 @@ tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, con
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  const Allowance allowed = devices ? allowance(world, job.ns) : Allowance{};
+  const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
   if (auto placement = place(world, terms, allowed, job.ns)) return std::move(*placement);
   const bool by_quota = !allowed.empty() && place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
@@ -53,6 +53,14 @@ class Indices {
   std::decay_t<decltype(std::declval<const IntervalSet&>().ranges())>::const_iterator range_;
   uint64_t next_ = 0;
 };
+
+size_t node_at(const World& world, const Placement& placement) {
+  size_t at = 0;
+  while (world.nodes[at].site != placement.site ||
+         world.nodes[at].node->capacity.name != placement.node)
+    ++at;
+  return at;
+}
 
 class Round {
  public:
@@ -112,6 +120,8 @@ class Round {
       return;
     }
     wait_for_room(job, terms);
+    // Others may find room that is reserved for them, or that yielding work may use meanwhile.
+    if (!state_.reservations.empty()) return ranking.drop();
     mark_full(world_, head.shape);
   }
 
@@ -153,11 +163,14 @@ class Round {
     yielders.look_at(trial);
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
-      if (const auto room = find_room(trial, job, terms)) {
+      const auto room = find_room(trial, job, terms);
+      if (room) {
         take(trial, job, terms, *room);
         yielders.placed(job, terms, *room);
+        trial.claims.push_back({job.id, node_at(trial, *room), {}});
         continue;
       }
+      if (room.error() == Stuck::calendar) return false;
       const auto yielding = yielders.make_room(job, terms);
       if (!yielding) return false;
       yielders.settle(*yielding, job, terms, trial);
@@ -197,6 +210,7 @@ class Round {
       for (uint32_t i = 0; i < opening.members; ++i)
         claim(view, job.ns, terms.resources, opening.ending, opening.at);
       view.awaited = true;
+      view.counted_on = opening.at;
       world_.claims.push_back({job.id, opening.node, opening.at});
     }
   }

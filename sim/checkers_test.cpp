@@ -247,7 +247,7 @@ TEST(YieldsTest, OneThatWasNotToldIsFound) {
 
 // What the checker says to a platform's only waiting job when it gives this obstacle as its reason.
 std::string said_to(Obstacle obstacle) {
-  Reasons checker([obstacle](const core::State& state, const core::Job& job) {
+  Reasons checker([obstacle](const core::State& state, const core::Job& job, Time) {
     Explanation why;
     why.block.obstacle = obstacle;
     why.block.holder = "namespace " + state.namespaces.at(job.ns).name;
@@ -275,7 +275,7 @@ TEST(ReasonsTest, EveryFalseReasonIsFound) {
 
 TEST(ReasonsTest, AReasonThatIsNotTheObstacleIsFound) {
   // The job is held and too large; who removes the hold alone must be told of the size.
-  Reasons checker([](const core::State&, const core::Job&) {
+  Reasons checker([](const core::State&, const core::Job&, Time) {
     Explanation why;
     why.block.obstacle = Obstacle::held;
     return why;

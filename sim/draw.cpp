@@ -9,15 +9,14 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// A name for the payload; the core only carries and compares it.
+}  // namespace
+
 Digest digest_of(uint64_t number) {
   Rng rng(number);
   Digest digest;
   for (uint8_t& byte : digest.bytes) byte = static_cast<uint8_t>(rng.next());
   return digest;
 }
-
-}  // namespace
 
 Draw::Draw(Rng rng, std::vector<std::string> sites) : rng_(rng), sites_(std::move(sites)) {
   const auto count = static_cast<size_t>(rng_.between(2, 12));
@@ -75,13 +74,37 @@ core::Quota Draw::quota() {
   return quota;
 }
 
+// A share, an amount of memory, or a slice, of one model or of several.
+core::DeviceRequest Draw::part_of_device() {
+  static const std::vector<std::string> kProfiles{"1g", "2g", "3g", "4g", "7g"};
+  core::DeviceRequest request{"gpu", rng_.chance(500) ? "" : rng_.chance(500) ? "a100" : "h100", 1};
+  request.count = static_cast<uint32_t>(rng_.chance(700) ? 1 : rng_.between(2, 3));
+  if (!request.model.empty() && rng_.chance(300)) request.also = {""};
+  const uint64_t die = rng_.below(3);
+  if (die == 0) request.share_milli = static_cast<int32_t>(rng_.between(1, 9) * 100);
+  if (die == 1) request.memory_bytes = rng_.between(1, 80) * kGiB;
+  if (die == 2) request.profile = rng_.pick(kProfiles);
+  return request;
+}
+
 std::vector<core::DeviceRequest> Draw::devices() {
   std::vector<core::DeviceRequest> asked;
   const auto some = [&] { return static_cast<uint32_t>(rng_.between(1, 3)); };
-  if (rng_.chance(500)) asked.push_back({"gpu", "", some()});
-  if (rng_.chance(400)) asked.push_back({"gpu", "a100", some()});
-  if (rng_.chance(200)) asked.push_back({"gpu", "h100", 1});
+  const uint64_t die = rng_.below(10);
+  if (die < 2) {
+    asked.push_back({"gpu", "a100", some(), {"h100"}});
+    if (rng_.chance(300)) asked.back().also.emplace_back("");
+    if (rng_.chance(200)) asked.push_back({"gpu", "h100", 1});
+  } else if (die < 6) {
+    asked.push_back(part_of_device());
+    if (rng_.chance(200)) asked.push_back({"gpu", "h100", 1});
+  } else {
+    if (rng_.chance(500)) asked.push_back({"gpu", "", some()});
+    if (rng_.chance(400)) asked.push_back({"gpu", "a100", some()});
+    if (rng_.chance(200)) asked.push_back({"gpu", "h100", 1});
+  }
   if (rng_.chance(150)) asked.push_back({"nic", "", 1});
+  std::sort(asked.begin(), asked.end());
   return asked;
 }
 
@@ -100,7 +123,10 @@ core::Terms Draw::terms() {
   terms.retry.on_timeout = rng_.chance(300);
   if (rng_.chance(200)) terms.site = rng_.pick(sites_);
   if (rng_.chance(500)) terms.tier = core::kTiers[rng_.below(4)];
-  if (rng_.chance(300)) terms.parallel_max = static_cast<uint32_t>(rng_.between(1, 4));
+  if (rng_.chance(150))
+    terms.gang = static_cast<uint32_t>(rng_.between(1, 5));
+  else if (rng_.chance(300))
+    terms.parallel_max = static_cast<uint32_t>(rng_.between(1, 4));
   return terms;
 }
 
@@ -140,6 +166,10 @@ core::SubmitJob Draw::job(const Ask& ask) {
   job.payload = ask.digest;
   job.array = rng_.chance(250);
   job.indices = job.array ? indices() : IntervalSet({0, 0});
+  if (job.terms.gang > 0) {
+    job.array = true;
+    job.indices = IntervalSet({0, job.terms.gang - 1});
+  }
   if (rng_.chance(250)) job.dependencies = dependencies();
   if (rng_.chance(100)) job.labels = {{"colour", "blue"}};
   job.held = rng_.chance(60);
@@ -166,7 +196,7 @@ Ask Draw::submission() {
 }
 
 void Draw::spoil(core::SubmitJob& job) {
-  switch (rng_.below(14)) {
+  switch (rng_.below(18)) {
     case 0:
       job.terms.resources.cpu_milli = 0;
       break;
@@ -206,6 +236,18 @@ void Draw::spoil(core::SubmitJob& job) {
     case 12:
       job.array = true, job.indices = IntervalSet({0, core::kArraySizeMax});
       break;
+    case 13:
+      job.terms.gang = 3, job.terms.parallel_max = 2, job.indices = IntervalSet({0, 2});
+      break;
+    case 14:
+      job.terms.gang = 3, job.terms.parallel_max = 0, job.indices = IntervalSet({0, 3});
+      break;
+    case 15:
+      job.terms.resources.devices = {{"gpu", "", 1, {"a100"}}};
+      break;
+    case 16:
+      job.terms.resources.devices = {{"gpu", "a100", 1, {}, 1001}};
+      break;
     default:
       job.terms.retry.max = core::kRetriesMax + 1;
       break;
@@ -236,6 +278,11 @@ Ask Draw::wrong() {
                                               core::CancelJob{some_job(), {}, {}},
                                               core::RequeueJob{some_job(), {}, {}},
                                               core::DrainSite{sites_[0], true},
+                                              core::DrainNode{sites_[0], "node1", true},
+                                              core::SetCalendarEntry{calendar_entry()},
+                                              core::DeleteCalendarEntry{"e1"},
+                                              reservation(),
+                                              core::CancelReservation{"r1"},
                                               core::RecordDeed{core::BackupAsked{"/copy"}, {}},
                                               core::SetMember{"n1", "u6", core::Role::admin},
                                               core::SubmitJobs{}};
@@ -254,6 +301,9 @@ core::Command Draw::change(JobId id) {
   if (rng_.chance(300)) change.devices = fresh.resources.devices;
   if (rng_.chance(300)) change.wall = fresh.wall;
   if (rng_.chance(300)) change.parallel_max = fresh.parallel_max;
+  if (rng_.chance(150)) change.memory_bytes = fresh.resources.memory_bytes;
+  if (rng_.chance(150)) change.tier = fresh.tier;
+  if (rng_.chance(150)) change.grace = fresh.grace;
   return change;
 }
 
@@ -278,86 +328,8 @@ Ask Draw::about_job() {
   return {{rng_.chance(700) ? root() : someone(), std::move(command)}};
 }
 
-core::Command Draw::cohort() {
-  const std::string name = rng_.chance(700) ? "c1" : "c2";
-  if (rng_.chance(100)) return core::DeleteCohort{name};
-  core::SetCohort set;
-  set.name = name;
-  if (rng_.chance(300)) set.parent = rng_.chance(500) ? "c1" : "";
-  if (rng_.chance(300)) set.weight_milli = static_cast<uint32_t>(rng_.between(0, 5000));
-  if (rng_.chance(300)) set.quota = quota();
-  if (set.quota) set.quota->queued.reset();
-  return set;
-}
-
-core::Command Draw::stake() {
-  core::SetStake set;
-  set.ns = some_namespace();
-  if (rng_.chance(800)) set.cohort = rng_.chance(700) ? "c1" : rng_.chance(500) ? "c2" : "";
-  if (rng_.chance(400)) set.weight_milli = static_cast<uint32_t>(rng_.between(0, 5000));
-  if (rng_.chance(300)) set.borrow = quota();
-  return set;
-}
-
-Ask Draw::about_platform() {
-  core::Command command;
-  switch (rng_.below(19)) {
-    case 14:
-    case 15:
-      command = cohort();
-      break;
-    case 16:
-    case 17:
-      command = stake();
-      break;
-    case 18:
-      command =
-          core::SetPolicy{rng_.between(minutes(1), hours(200)), rng_.between(seconds(1), hours(2))};
-      break;
-    case 9:
-      command = core::CreateNamespace{"n4", rng_.chance(500) ? some_user() : ""};
-      break;
-    case 10:
-      command = core::DeleteNamespace{"n4"};
-      break;
-    case 11:
-      command = core::RemoveMember{some_namespace(), some_user()};
-      break;
-    case 12:
-      command = core::CreateToken{some_user(), digest_of(rng_.next()), "note", hours(1), true, {}};
-      break;
-    case 13:
-      command = core::RevokeToken{TokenId{static_cast<uint32_t>(rng_.between(1, 10))}};
-      break;
-    case 0:
-      command = core::SetQuota{some_namespace(), {}};
-      break;
-    case 1:
-    case 2:
-      command = core::SetQuota{some_namespace(), quota()};
-      break;
-    case 3:
-    case 4:
-      command = core::DrainSite{rng_.pick(sites_), rng_.chance(400)};
-      break;
-    case 5:
-      command =
-          core::SetMember{some_namespace(), some_user(), static_cast<core::Role>(rng_.below(3))};
-      break;
-    case 6:
-      command = core::ChangeUser{some_user(), rng_.chance(300), {}, {}};
-      break;
-    case 7:
-      command = core::RemoveSite{rng_.pick(sites_)};
-      break;
-    default:
-      command = core::AddSite{rng_.pick(sites_), "simulated"};
-      break;
-  }
-  return {{root(), std::move(command)}};
-}
-
-Ask Draw::next() {
+Ask Draw::next(Moment moment) {
+  moment_ = moment;
   const uint64_t die = rng_.below(100);
   if (die < 55) return submission();
   if (die < 60) return wrong();

@@ -9,12 +9,20 @@
 #include "core/payload.h"
 #include "journal/journal.h"
 #include "sim/rng.h"
+#include "sim/site.h"
 
 namespace atl::sim {
 
 inline constexpr uint32_t kUsers =
     6;  // user 1 is root, the last one is an outsider to every namespace
 inline constexpr uint32_t kNamespaces = 3;
+inline constexpr uint32_t kNodes = 3;  // of a site, at most: node1, node2, node3
+
+// When people ask: the server's time, and how far the clock on their wall is ahead of it.
+struct Moment {
+  Time now;
+  int32_t utc_offset = 0;  // in minutes
+};
 
 struct Ask {
   core::Request request;
@@ -30,7 +38,7 @@ class Draw {
 
   // What makes an empty platform usable, in order.
   std::vector<Ask> setup();
-  Ask next();
+  Ask next(Moment moment);
   // A job that commands may be aimed at.
   void know(JobId job);
 
@@ -39,10 +47,16 @@ class Draw {
   Ask wrong();
   Ask about_job();
   Ask about_platform();
+  core::Command about_people();
+  core::Command about_sites();
+  core::Command about_time();
   core::Quota quota();
+  core::CalendarEntry calendar_entry();
+  core::CreateReservation reservation();
   core::SubmitJob job(const Ask& ask);
   core::Terms terms();
   std::vector<core::DeviceRequest> devices();
+  core::DeviceRequest part_of_device();
   std::vector<core::Dependency> dependencies();
   IntervalSet indices();
   JobId some_job();
@@ -50,6 +64,7 @@ class Draw {
   core::Actor root() const { return {UserId{1}, false, {}}; }
   // One more than there are at first: the last one comes and goes.
   std::string some_namespace() { return "n" + std::to_string(rng_.between(1, kNamespaces + 1)); }
+  std::string some_node() { return "node" + std::to_string(rng_.between(1, kNodes)); }
   std::string some_user() { return "u" + std::to_string(rng_.between(2, kUsers - 1)); }
   core::Command change(JobId id);
   core::Command cohort();
@@ -58,10 +73,18 @@ class Draw {
   void give_payload(Ask& ask);
 
   Rng rng_;
+  Moment moment_;
   const std::vector<std::string> sites_;
   std::vector<core::Terms> usual_;  // terms that many jobs share
   std::vector<JobId> jobs_;
   uint64_t serial_ = 0;
 };
+
+// A name for a payload or a token; the core only carries and compares it.
+Digest digest_of(uint64_t number);
+
+// A site with one to three nodes, some with devices: whole ones, ones that are shared, ones that
+// are cut into slices, close to each other or not.
+SiteOptions draw_site(Rng& rng, size_t number);
 
 }  // namespace atl::sim

@@ -50,6 +50,7 @@ void draw_disk(Rng& rng, Faults& faults) {
   faults.jump_every = maybe(rng, minutes(1), minutes(20));
   faults.jump_max = rng.between(seconds(1), hours(1));
   faults.snapshot_every = maybe(rng, seconds(20), minutes(10));
+  faults.zone_every = maybe(rng, minutes(2), minutes(30));
 }
 
 }  // namespace

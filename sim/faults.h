@@ -44,6 +44,7 @@ struct Faults {
   Duration full_every;
   Duration jump_every;
   Duration jump_max = minutes(10);
+  Duration zone_every;  // the clock on the wall is in another zone
   Duration snapshot_every;
 };
 

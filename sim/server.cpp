@@ -110,6 +110,10 @@ void Server::send_notice(const core::Notice& notice) {
   });
 }
 
+void Server::see_zone(int32_t utc_offset) {
+  if (runtime_) runtime_->post(core::ZoneSeen{utc_offset});
+}
+
 void Server::snapshot() {
   observer_.pull();
   const Result<void> made = disk_.snapshot();

@@ -30,8 +30,11 @@ class Server {
   // Only while it is up.
   void post(runtime::Submission submission, runtime::Reply reply);
   const core::State& state() const { return runtime_->state(); }
+  Time now() { return server_time(); }
   bool writable() const { return !runtime_->health().read_only; }
 
+  // It notices by how much the clock on the wall differs from its own.
+  void see_zone(int32_t utc_offset);
   void set_full(bool full) { disk_.set_full(full); }
   void snapshot();
   void apply_faults() { journal_.set_faults(faults_); }

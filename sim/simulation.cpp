@@ -20,7 +20,6 @@ class Simulation {
   SimResult run();
 
  private:
-  static SiteOptions draw_site(Rng& rng, size_t number);
   bool step();
   template <class Until>
   bool run_until(Time deadline, Until&& until);
@@ -35,6 +34,7 @@ class Simulation {
   void crash_site() { some_site().crash(rng_.between(seconds(1), faults_.outage_max)); }
   void cut_site() { some_site().partition(rng_.between(seconds(1), faults_.outage_max)); }
   void reshape_site() { some_site().reshape(); }
+  void change_zone() { server_->see_zone(static_cast<int32_t>(rng_.between(-12, 13) * 60)); }
   SimSite& some_site() { return *rng_.pick(sites_); }
   bool settled() const;
   SimResult result();
@@ -76,28 +76,6 @@ Simulation::Simulation(const SimOptions& options)
                                          std::move(names));
 }
 
-SiteOptions Simulation::draw_site(Rng& rng, size_t number) {
-  SiteOptions site;
-  site.name = "s" + std::to_string(number + 1);
-  site.skew = rng.between(seconds(-5), seconds(5));
-  site.line = rng.chance(600);
-  const auto nodes = rng.between(1, 3);
-  for (int64_t n = 0; n < nodes; ++n) {
-    core::NodeCapacity node;
-    node.name = "node" + std::to_string(n + 1);
-    node.cpu_milli = rng.between(1, 8) * 1000;
-    node.memory_bytes = rng.between(4, 32) << 30;
-    const auto devices = rng.chance(600) ? rng.between(1, 4) : 0;
-    for (int64_t d = 0; d < devices; ++d) {
-      const bool nic = rng.chance(150);
-      const std::string model = nic ? "" : rng.chance(600) ? "a100" : "h100";
-      node.devices.push_back({"d" + std::to_string(d), nic ? "nic" : "gpu", model, 0, true});
-    }
-    site.nodes.push_back(std::move(node));
-  }
-  return site;
-}
-
 bool Simulation::step() {
   const bool more = world_.step();
   server_->poke();
@@ -134,6 +112,7 @@ void Simulation::begin_faults() {
   strike_every(&Faults::jump_every, &Simulation::jump_clock);
   strike_every(&Faults::full_every, &Simulation::fill_disk);
   strike_every(&Faults::snapshot_every, &Simulation::snapshot);
+  strike_every(&Faults::zone_every, &Simulation::change_zone);
 }
 
 void Simulation::end_faults() {

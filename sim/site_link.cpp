@@ -139,7 +139,7 @@ void SimSite::reshape() {
   nodes_ = options_.nodes;
   const size_t at = rng_.below(nodes_.size());
   core::NodeCapacity& node = nodes_[at];
-  const uint64_t die = rng_.below(4);
+  const uint64_t die = rng_.below(6);
   if (die == 0) {
     const std::string name = node.name;
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -153,6 +153,14 @@ void SimSite::reshape() {
   } else if (die == 2 && !node.devices.empty()) {
     node.devices.erase(node.devices.begin() +
                        static_cast<std::ptrdiff_t>(rng_.below(node.devices.size())));
+  } else if (die == 3) {
+    node.memory_bytes = node.memory_bytes * rng_.between(0, 3) / 2;
+  } else if (die == 4 && !node.devices.empty()) {
+    // What it could be cut into it no longer can.
+    core::Device& device = node.devices[rng_.below(node.devices.size())];
+    device.share_step_milli = rng_.chance(500) ? 0 : 500;
+    device.profiles.clear();
+    device.slots = 0;
   }
   report(core::SiteProbed{options_.name, capacity()});
 }

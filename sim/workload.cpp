@@ -18,7 +18,8 @@ Workload::Workload(World& world, Server& server, Observer& observer, Rng rng, co
       rng_(rng),
       faults_(faults),
       sites_(sites),
-      draw_(rng_.fork(), std::move(sites)) {}
+      draw_(rng_.fork(), std::move(sites)),
+      clears_agenda_(rng_.chance(500)) {}
 
 void Workload::set_up() {
   for (Ask& ask : draw_.setup()) send(std::make_shared<Ticket>(Ticket{std::move(ask)}));
@@ -33,7 +34,9 @@ void Workload::begin(uint64_t count, Duration pause) {
 void Workload::ask_next() {
   if (left_ == 0) return;
   --left_;
-  send(std::make_shared<Ticket>(Ticket{draw_.next()}));
+  Moment moment{world_.now(), 0};
+  if (server_.up()) moment = {server_.now(), server_.state().calendar.utc_offset};
+  send(std::make_shared<Ticket>(Ticket{draw_.next(moment)}));
   // People come in bursts: a script asks for many things at once, then nobody for a while.
   const Duration wait =
       rng_.chance(500) ? milliseconds(rng_.between(0, 5)) : rng_.between(Duration{}, pause_ * 4);
@@ -87,9 +90,16 @@ void Workload::clear_job(const core::Job& job) {
   if (job.held) order(core::ReleaseJob{job.id});
   if (job.held || job.waiting.empty() || !job.dependencies.empty()) return;
   using core::scheduling::Obstacle;
-  const Obstacle obstacle = core::scheduling::explain(server_.state(), job, true).block.obstacle;
+  const Obstacle obstacle =
+      core::scheduling::explain(server_.state(), job, true, server_.now()).block.obstacle;
   if (obstacle == Obstacle::infeasible || obstacle == Obstacle::no_site)
     order(core::CancelJob{job.id, {}, {}});
+}
+
+void Workload::undrain(const core::Site& site) {
+  for (const auto& [name, node] : site.nodes) {
+    if (node.draining) order(core::DrainNode{site.name, name, false});
+  }
 }
 
 void Workload::clear_away() {
@@ -99,9 +109,14 @@ void Workload::clear_away() {
     if (ns.stake.cohort) order(core::SetStake{ns.name, "", {}, {}});
     if (ns.quota != core::Quota{}) order(core::SetQuota{ns.name, {}});
   }
+  if (clears_agenda_) {
+    for (const auto& [id, each] : state.reservations) order(core::CancelReservation{each.name});
+    for (const auto& each : state.calendar.entries) order(core::DeleteCalendarEntry{each.name});
+  }
   bool complete = true;
   for (const std::string& name : sites_) {
     const core::Site* site = state.site_named(name);
+    if (site) undrain(*site);
     if (!site)
       order(core::AddSite{name, "simulated"});
     else if (site->draining)

@@ -40,6 +40,7 @@ class Workload {
   void answered(const std::shared_ptr<Ticket>& ticket, const Result<runtime::Accepted>& answer);
   void order(core::Command command);
   void clear_job(const core::Job& job);
+  void undrain(const core::Site& site);
 
   World& world_;
   Server& server_;
@@ -48,6 +49,7 @@ class Workload {
   const Faults& faults_;
   const std::vector<std::string> sites_;
   Draw draw_;
+  const bool clears_agenda_;  // else reservations and the calendar's hours pass by themselves
   uint64_t left_ = 0;
   Duration pause_;
   std::map<const Ticket*, uint64_t> open_;  // waiting for an answer, with the number of the try

@@ -13,6 +13,10 @@ bool below(const core::State& state, NamespaceId ns, CohortId cohort) {
   return at == cohort;
 }
 
+std::string where(const core::Placement& at) {
+  return std::to_string(at.site.value) + "/" + at.node;
+}
+
 }  // namespace
 
 void Allocation::recorded(uint64_t, const core::Event& event, const core::State& after) {
@@ -29,9 +33,9 @@ void Allocation::add(Sum& sum, const Held& held, int sign) {
   sum.memory_bytes += sign * held.resources.memory_bytes;
   sum.tasks += static_cast<uint64_t>(sign);
   for (const core::HeldDevice& device : held.placement.devices) {
-    sum.devices[device.kind] += static_cast<uint32_t>(sign);
+    sum.devices_milli[device.kind] += sign * device.counts_milli;
     if (!device.model.empty())
-      sum.devices[device.kind + ":" + device.model] += static_cast<uint32_t>(sign);
+      sum.devices_milli[device.kind + ":" + device.model] += sign * device.counts_milli;
   }
 }
 
@@ -39,18 +43,13 @@ void Allocation::place(const core::TaskPlaced& placed, const core::State& after)
   const core::Job* job = after.job(placed.attempt.job);
   if (!job) return broke(to_string(placed.attempt) + " is placed without a job");
   const Held held{placed.placement, after.terms_of(*job).resources, job->ns, placed.behind};
+  check_open(held.placement, after);
   if (held.behind) return line_up(placed, held);
-  const NodeKey node{placed.placement.site, placed.placement.node};
   for (const core::HeldDevice& device : placed.placement.devices) {
-    const auto [owner, free] = units_.emplace(Unit{node, device.unit}, placed.attempt);
-    if (!free)
-      broke("device " + device.unit + " goes to " + to_string(placed.attempt) + " and " +
-            to_string(owner->second));
+    const std::string other = units_.take(where(placed.placement), placed.attempt, device);
+    if (!other.empty())
+      broke("device " + device.unit + " goes to " + to_string(placed.attempt) + " and " + other);
   }
-  uint64_t asked = 0;
-  for (const core::DeviceRequest& request : held.resources.devices) asked += request.count;
-  if (asked != placed.placement.devices.size())
-    broke(to_string(placed.attempt) + " got another number of devices");
   held_.emplace(placed.attempt, held);
   count(held, +1);
   check_node(held, after);
@@ -87,30 +86,39 @@ void Allocation::release(AttemptId attempt) {
     count(promoted, +1);
   }
   const core::Placement& placement = held.mapped().placement;
-  const NodeKey node{placement.site, placement.node};
-  for (const core::HeldDevice& device : placement.devices) units_.erase({node, device.unit});
+  for (const core::HeldDevice& device : placement.devices)
+    units_.give_back(where(placement), attempt, device);
   count(held.mapped(), -1);
+}
+
+// Also one that lines up may only do so where work may begin.
+void Allocation::check_open(const core::Placement& at, const core::State& after) {
+  const auto site = after.sites.find(at.site);
+  if (site == after.sites.end() || !site->second.nodes.count(at.node))
+    return broke("node " + at.node + " does not exist");
+  const core::Node& node = site->second.nodes.at(at.node);
+  if (node.gone || node.draining || site->second.draining)
+    broke("node " + at.node + " is given work while it is gone or drains");
 }
 
 void Allocation::check_node(const Held& held, const core::State& after) {
   const core::Placement& at = held.placement;
   const std::string name = "node " + at.node;
   const auto site = after.sites.find(at.site);
-  if (site == after.sites.end() || !site->second.nodes.count(at.node))
-    return broke(name + " does not exist");
-  const core::Node& node = site->second.nodes.at(at.node);
-  if (node.gone || site->second.draining)
-    return broke(name + " is given work while it is gone or drains");
+  if (site == after.sites.end() || !site->second.nodes.count(at.node)) return;
+  const core::NodeCapacity& capacity = site->second.nodes.at(at.node).capacity;
   const Sum& sum = nodes_[{at.site, at.node}];
-  if (sum.cpu_milli > node.capacity.cpu_milli) broke(name + " gives more cores than it has");
-  if (sum.memory_bytes > node.capacity.memory_bytes) broke(name + " gives more memory than it has");
-  for (const core::HeldDevice& device : at.devices) {
-    const auto& devices = node.capacity.devices;
-    const bool there = std::any_of(devices.begin(), devices.end(), [&](const core::Device& d) {
-      return d.unit == device.unit && d.kind == device.kind && d.model == device.model;
-    });
-    if (!there) broke(name + " gives device " + device.unit + ", which it has not");
+  if (sum.cpu_milli > capacity.cpu_milli) broke(name + " gives more cores than it has");
+  if (sum.memory_bytes > capacity.memory_bytes) broke(name + " gives more memory than it has");
+  for (const core::HeldDevice& part : at.devices) {
+    std::string wrong = "is not there";
+    for (const core::Device& device : capacity.devices) {
+      if (device.unit == part.unit) wrong = wrongly_cut(device, part);
+    }
+    if (!wrong.empty()) broke(name + " gives of device " + part.unit + ", which " + wrong);
   }
+  if (!as_asked(capacity.devices, at.devices, held.resources.devices))
+    broke(name + " gives other devices than were asked for");
 }
 
 // What is in use of a namespace or cohort against its quota, with what it may borrow if it belongs
@@ -131,13 +139,13 @@ void Allocation::check_level(const std::string& name, const Sum& sum, const core
     broke(name + " is over its quota of running tasks");
   const auto entry = [](const core::Quota& of, const std::string& key) -> std::optional<uint64_t> {
     const auto it = of.devices.find(key);
-    return it == of.devices.end() ? std::nullopt : std::optional<uint64_t>(it->second);
+    return it == of.devices.end() ? std::nullopt : std::optional<uint64_t>(it->second * 1000);
   };
   for (const core::HeldDevice& device : held.placement.devices) {
     for (const std::string& key : {device.kind, device.kind + ":" + device.model}) {
-      const auto used = sum.devices.find(key);
-      if (used != sum.devices.end() &&
-          over(uint64_t{used->second}, entry(quota, key), entry(stake.borrow, key)))
+      const auto used = sum.devices_milli.find(key);
+      if (used != sum.devices_milli.end() &&
+          over(used->second, entry(quota, key), entry(stake.borrow, key)))
         broke(name + " is over its quota of " + key);
     }
   }
@@ -171,11 +179,11 @@ void Allocation::began(const RunBegan& run) {
     broke(to_string(run.attempt) + " begins while " + to_string(*held->second.behind) +
           " still has its room");
   running_.emplace(run.attempt, run);
+  const std::string place = run.site + "/" + run.placement.node;
   for (const core::HeldDevice& device : run.placement.devices) {
-    const auto [owner, free] = really_used_.emplace(
-        std::pair{run.site + "/" + run.placement.node, device.unit}, run.attempt);
-    if (!free)
-      broke("device " + device.unit + " is really used by " + to_string(owner->second) + " and " +
+    const std::string other = really_used_.take(place, run.attempt, device);
+    if (!other.empty())
+      broke("device " + device.unit + " is really used by " + other + " and " +
             to_string(run.attempt));
   }
 }
@@ -183,9 +191,9 @@ void Allocation::began(const RunBegan& run) {
 void Allocation::ended(const RunEnded& run) {
   const auto found = running_.extract(run.attempt);
   if (!found) return;
-  for (const core::HeldDevice& device : found.mapped().placement.devices) {
-    really_used_.erase({found.mapped().site + "/" + found.mapped().placement.node, device.unit});
-  }
+  const std::string place = found.mapped().site + "/" + found.mapped().placement.node;
+  for (const core::HeldDevice& device : found.mapped().placement.devices)
+    really_used_.give_back(place, run.attempt, device);
 }
 
 }  // namespace atl::sim

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sim/checkers/checker.h"
+#include "sim/checkers/parts.h"
 
 namespace atl::sim {
 
@@ -37,15 +38,15 @@ class Allocation : public Checker {
     int64_t cpu_milli = 0;
     int64_t memory_bytes = 0;
     uint64_t tasks = 0;
-    std::map<std::string, uint32_t> devices;
+    std::map<std::string, int64_t> devices_milli;
   };
   using NodeKey = std::pair<SiteId, std::string>;
-  using Unit = std::pair<NodeKey, std::string>;
 
   void place(const core::TaskPlaced& placed, const core::State& after);
   void line_up(const core::TaskPlaced& placed, Held held);
   void count(const Held& held, int sign);
   void release(AttemptId attempt);
+  void check_open(const core::Placement& at, const core::State& after);
   void check_node(const Held& held, const core::State& after);
   void check_level(const std::string& name, const Sum& sum, const core::Quota& quota,
                    const core::Stake& stake, const Held& held);
@@ -57,9 +58,8 @@ class Allocation : public Checker {
   std::map<AttemptId, AttemptId> followers_;  // by whom they are behind
   std::map<NodeKey, Sum> nodes_;
   std::map<NamespaceId, Sum> namespaces_;
-  std::map<Unit, AttemptId> units_;  // as placed
-  std::map<std::pair<std::string, std::string>, AttemptId>
-      really_used_;  // site/node and unit, as the sites see it
+  DeviceParts units_;        // as placed
+  DeviceParts really_used_;  // as the sites see it
   std::map<AttemptId, RunBegan> running_;
 };
 

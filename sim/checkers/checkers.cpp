@@ -1,5 +1,7 @@
 #include "sim/checkers/acknowledged.h"
+#include "sim/checkers/agenda.h"
 #include "sim/checkers/allocation.h"
+#include "sim/checkers/gangs.h"
 #include "sim/checkers/idempotency.h"
 #include "sim/checkers/one_attempt.h"
 #include "sim/checkers/order.h"
@@ -16,11 +18,13 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Idempotency>());
   all.push_back(std::make_unique<OneAttempt>());
   all.push_back(std::make_unique<Allocation>());
+  all.push_back(std::make_unique<Agenda>());
   all.push_back(std::make_unique<Reasons>());
   all.push_back(std::make_unique<Order>());
   all.push_back(std::make_unique<Replay>());
   all.push_back(std::make_unique<Settles>());
   all.push_back(std::make_unique<Yields>());
+  all.push_back(std::make_unique<Gangs>());
   return all;
 }
 

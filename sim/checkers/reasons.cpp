@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "base/overloaded.h"
+#include "sim/checkers/agenda.h"
+#include "sim/checkers/fit.h"
+#include "sim/checkers/removal.h"
 
 namespace atl::sim {
 namespace {
@@ -19,89 +21,35 @@ bool in_backoff(const core::Job& job) {
 
 bool is_waiting(const core::Job& job) { return !job.waiting.empty() || in_backoff(job); }
 
-bool meant(const core::Site& site, const core::Node& node, const core::Terms& terms) {
-  return !node.gone && (terms.site.empty() || terms.site == site.name);
-}
-
-// Whether the devices suffice: those asked for by model first, the rest of each kind from what is
-// left.
-bool devices_suffice(const std::vector<core::Device>& free, const core::Resources& asked) {
-  std::map<std::string, int64_t> left;
-  std::map<std::pair<std::string, std::string>, int64_t> left_of_model;
-  for (const core::Device& device : free) {
-    ++left[device.kind];
-    ++left_of_model[{device.kind, device.model}];
-  }
-  for (const core::DeviceRequest& request : asked.devices) {
-    left[request.kind] -= request.count;
-    if (left[request.kind] < 0) return false;
-    if (!request.model.empty() &&
-        (left_of_model[{request.kind, request.model}] -= request.count) < 0)
-      return false;
-  }
-  return true;
-}
-
-bool fits(const core::Node& node, const core::Resources& asked, bool were_it_empty) {
-  const int64_t cpu = were_it_empty ? 0 : node.cpu_milli_used;
-  const int64_t memory = were_it_empty ? 0 : node.memory_bytes_used;
-  std::vector<core::Device> devices = node.capacity.devices;
-  if (!were_it_empty) {
-    std::erase_if(devices,
-                  [&](const core::Device& d) { return node.units_used.count(d.unit) > 0; });
-  }
-  return node.capacity.cpu_milli - cpu >= asked.cpu_milli &&
-         node.capacity.memory_bytes - memory >= asked.memory_bytes &&
-         devices_suffice(devices, asked);
-}
-
-struct Fit {
-  bool any_node = false;
-  bool were_it_empty = false;
-  bool now = false;
-  bool drained = false;  // were it empty and its site not draining
-};
-
-Fit look_for_room(const core::State& state, const core::Terms& terms) {
-  Fit fit;
-  for (const auto& [id, site] : state.sites) {
-    for (const auto& [name, node] : site.nodes) {
-      if (!meant(site, node, terms)) continue;
-      if (site.draining) {
-        fit.drained |= fits(node, terms.resources, true);
-        continue;
-      }
-      fit.any_node = true;
-      fit.were_it_empty |= fits(node, terms.resources, true);
-      fit.now |= fits(node, terms.resources, false);
-    }
-  }
-  return fit;
-}
-
-// What the namespace's placed tasks add up to, by the quota's word for it.
 bool belongs(const core::State& state, NamespaceId ns, const std::string& holder);
+
+// What the placed tasks add up to, by the quota's word for it.
+int64_t used_by_job(const core::State& state, const core::Job& job, const std::string& resource) {
+  int64_t sum = 0;
+  for (const auto& [index, task] : job.tasks) {
+    const core::Placement* placement = core::placement_of(task.state);
+    if (placement && !task.line)
+      sum += amount_of(state.terms_of(job).resources, *placement, resource);
+  }
+  return sum;
+}
 
 int64_t used_by(const core::State& state, const std::string& holder, const std::string& resource) {
   int64_t sum = 0;
   for (const auto& [id, job] : state.jobs) {
-    if (!belongs(state, job.ns, holder)) continue;
-    const core::Resources& each = state.terms_of(job).resources;
-    for (const auto& [index, task] : job.tasks) {
-      const core::Placement* placement = core::placement_of(task.state);
-      if (!placement || task.line) continue;
-      if (resource == "cpu")
-        sum += each.cpu_milli;
-      else if (resource == "memory")
-        sum += each.memory_bytes;
-      else if (resource == "tasks")
-        sum += 1;
-      for (const core::HeldDevice& device : placement->devices) {
-        sum += resource == device.kind || resource == device.kind + ":" + device.model;
-      }
-    }
+    if (belongs(state, job.ns, holder)) sum += used_by_job(state, job, resource);
   }
   return sum;
+}
+
+// The first members of a gang count as if they had started; the next one is in question.
+std::string untrue_amount(const core::Terms& terms, const Block& block, int64_t used,
+                          const std::string& whose) {
+  const int64_t more = terms.gang > 1 ? (terms.gang - 1) * block.asked : 0;
+  if (block.in_use < used || block.in_use > used + more)
+    return std::to_string(used) + " of " + whose + "'s " + block.resource + " are in use";
+  return block.in_use + block.asked > block.limit ? ""
+                                                  : whose + "'s " + block.resource + " leaves room";
 }
 
 std::string untrue_dependency(const core::State& state, const core::Job& job,
@@ -143,91 +91,70 @@ bool belongs(const core::State& state, NamespaceId ns, const std::string& holder
 std::string untrue_quota(const core::State& state, const core::Job& job, const Block& block) {
   if (!belongs(state, job.ns, block.holder)) return "that quota is not its own";
   const int64_t used = used_by(state, block.holder, block.resource);
-  if (used != block.in_use)
-    return std::to_string(used) + " of the quota's " + block.resource + " are in use";
-  return used + block.asked > block.limit ? "" : "the quota of " + block.resource + " leaves room";
+  return untrue_amount(state.terms_of(job), block, used, "the quota");
 }
 
-// Room for this job alone: everything else is held, and a node as large as it asks for appears.
-void make_room(core::State& copy, const core::Job& job, Time now) {
-  const core::Terms terms = copy.terms_of(job);
-  core::NodeCapacity node{"giant", terms.resources.cpu_milli, terms.resources.memory_bytes, {}};
-  for (const core::DeviceRequest& request : terms.resources.devices) {
-    for (uint32_t i = 0; i < request.count; ++i) {
-      const std::string unit = "giant" + std::to_string(node.devices.size());
-      node.devices.push_back({unit, request.kind, request.model, 0, true});
+// The platform counts its memory in MiB, each node's rounded down.
+bool limit_differs(std::optional<int64_t> limit, const Block& block) {
+  const int64_t slack = block.resource == "memory" ? int64_t{16} << 20 : 0;
+  return !limit || block.limit > *limit || block.limit < *limit - slack;
+}
+
+std::string untrue_calendar(const core::State& state, const core::Job& job, Time now,
+                            const Block& block) {
+  const core::Terms& terms = state.terms_of(job);
+  for (const core::CalendarEntry& entry : state.calendar.entries) {
+    if (entry.name != block.holder) continue;
+    if (entry.tier != terms.tier) return "that entry is for another tier";
+    if (!in_force(state.calendar, entry, now)) return "that entry does not hold now";
+    if (limit_differs(leaves(entry, block.resource, state), block)) return "its limit is another";
+    int64_t used = 0;
+    for (const auto& [id, other] : state.jobs) {
+      if (state.terms_of(other).tier == terms.tier)
+        used += used_by_job(state, other, block.resource);
     }
+    return untrue_amount(terms, block, used, "the calendar");
   }
-  const core::Site* site = copy.site_named(terms.site.empty() ? "elsewhere" : terms.site);
-  const SiteId id = site ? site->id : SiteId{copy.counters.site + 1};
-  if (!site)
-    core::apply(
-        copy,
-        {now, {}, core::SiteAdded{id, terms.site.empty() ? "elsewhere" : terms.site, "test"}});
-  core::SiteReport report;
-  for (const auto& [name, known] : copy.sites.at(id).nodes) {
-    if (!known.gone) report.nodes.push_back(known.capacity);
-  }
-  report.nodes.push_back(std::move(node));
-  core::apply(copy, {now, {}, core::SiteReported{id, std::move(report)}});
-  core::apply(copy, {now, {}, core::SiteDrained{id, false}});
+  return "the calendar has no such entry";
 }
 
-void hold_others(core::State& copy, JobId job, Time now) {
-  std::vector<JobId> others;
-  for (const auto& [id, other] : copy.jobs) {
-    if (id != job && !other.held) others.push_back(id);
-  }
-  for (const JobId id : others) core::apply(copy, {now, {}, core::JobHeld{id}});
-}
-
-// Those that make room have ended, and wait for good; so have others that were stopping anyway, and
-// were counted on.
-void end_stopping(core::State& copy, Time now) {
-  std::vector<AttemptId> ended;
-  for (const auto& [id, other] : copy.jobs) {
-    for (const auto& [index, task] : other.tasks) {
-      if (std::holds_alternative<core::TaskStop>(task.state) && !task.line)
-        ended.push_back({id, index, task.attempt});
+// Room that others have reserved, for now or for a time that the job would reach into.
+std::string untrue_reserved(const core::State& state, const core::Job& job, Time now,
+                            const Block& block) {
+  const core::Terms& terms = state.terms_of(job);
+  const Time end = terms.wall.us > 0 ? now + terms.wall + terms.grace : Time{};
+  for (const auto& [id, reservation] : state.reservations) {
+    if (reservation.name != block.holder) continue;
+    if (reservation.from <= now && reserved_for(reservation, job.ns))
+      return "that is reserved for it";
+    if (reservation.from > now &&
+        ((end && end <= reservation.from) || terms.tier == core::Tier::opportunistic))
+      return "it could use that until then";
+    // Of a gang one member would have room there, whatever is in the way of the others.
+    for (const core::ReservedPart& part : reservation.parts) {
+      if (part.node != block.resource || !state.sites.count(part.site)) continue;
+      const auto& nodes = state.sites.at(part.site).nodes;
+      const auto node = nodes.find(part.node);
+      if (node != nodes.end() && members_on(state, part.site, node->second, terms, 1, false) > 0)
+        return "";
     }
+    return "nothing is reserved there, or there is no room anyway";
   }
-  for (const AttemptId attempt : ended) {
-    core::apply(copy, {now, {}, core::TaskRetried{attempt, core::RetryReason::yielded, {}, now}});
-    core::apply(copy, {now, {}, core::JobHeld{attempt.job}});
-  }
+  return "there is no such reservation";
 }
 
-void remove(core::State& copy, const core::Job& job, Time now, Obstacle obstacle) {
-  const auto say = [&](core::EventBody body) { core::apply(copy, {now, {}, std::move(body)}); };
-  switch (obstacle) {
-    case Obstacle::held:
-      return say(core::JobReleased{job.id});
-    case Obstacle::dependency:
-      return say(core::DependenciesSettled{job.id});
-    case Obstacle::quota:
-      say(core::StakeSet{job.ns, {}});
-      return say(core::QuotaSet{job.ns, {}});
-    case Obstacle::array_limit:
-      copy.terms.at(job.terms).terms.parallel_max = 0;
-      return;
-    case Obstacle::backoff:
-      for (const auto& [index, task] : job.tasks) {
-        if (std::holds_alternative<core::TaskBackoff>(task.state))
-          return say(core::BackoffEnded{{job.id, index}});
-      }
-      return;
-    case Obstacle::yielding:
-      return end_stopping(copy, now);
-    default:
-      return make_room(copy, job, now);
-  }
+std::string untrue_members(const core::Job& job) {
+  const bool stops = std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+    return std::holds_alternative<core::TaskStop>(entry.second.state);
+  });
+  return job.gang && stops ? "" : "no other member of it stops";
 }
 
 }  // namespace
 
 Reasons::Reasons()
-    : explain_([](const core::State& state, const core::Job& job) {
-        return core::scheduling::explain(state, job);
+    : explain_([](const core::State& state, const core::Job& job, Time now) {
+        return core::scheduling::explain(state, job, false, now);
       }) {}
 
 void Reasons::looked(const Glimpse& glimpse) {
@@ -245,7 +172,7 @@ void Reasons::looked(const Glimpse& glimpse) {
 }
 
 void Reasons::check(const core::State& state, const core::Job& job, Time now) {
-  const Explanation why = explain_(state, job);
+  const Explanation why = explain_(state, job, now);
   const Obstacle obstacle = why.block.obstacle;
   const std::string said = "job " + to_string(job.id) + " says \"" + why.sentence + "\" (" +
                            enum_name(obstacle) + "), but ";
@@ -277,11 +204,17 @@ std::string Reasons::untrue(const core::State& state, const core::Job& job, Time
     case Obstacle::draining:
       return fit.were_it_empty ? "a node is large enough" : fit.drained ? "" : "none would do";
     case Obstacle::infeasible:
-      return fit.were_it_empty ? "a node is large enough" : fit.any_node ? "" : "there is no node";
+      return fit.were_it_empty ? "a node is large enough" : fit.reported ? "" : "there is no node";
     case Obstacle::capacity:
       return fit.now ? "a node has room" : fit.were_it_empty ? "" : "no node is large enough";
     case Obstacle::claimed:
       return fit.now ? untrue_claim(state, why) : "there is no room anyway";
+    case Obstacle::calendar:
+      return untrue_calendar(state, job, now, why.block);
+    case Obstacle::reserved:
+      return untrue_reserved(state, job, now, why.block);
+    case Obstacle::members:
+      return untrue_members(job);
     case Obstacle::yielding:
       return untrue_yielding(state, job, why.block.asked);
     default:
@@ -291,7 +224,7 @@ std::string Reasons::untrue(const core::State& state, const core::Job& job, Time
 
 bool Reasons::starts_without(core::State copy, const core::Job& job, Time now, Obstacle obstacle) {
   hold_others(copy, job.id, now);
-  remove(copy, job, now, obstacle);
+  remove_obstacle(copy, job, now, obstacle);
   for (int round = 0; round < 4; ++round) {
     const auto events = core::decide(copy, {now, core::Tick{}});
     if (!events || events->empty()) break;
@@ -303,7 +236,7 @@ bool Reasons::starts_without(core::State copy, const core::Job& job, Time now, O
   }
   const core::Job* still = copy.job(job.id);
   if (!still || !is_waiting(*still)) return true;
-  const Obstacle next = explain_(copy, *still).block.obstacle;
+  const Obstacle next = explain_(copy, *still, now).block.obstacle;
   return next != obstacle && next != Obstacle::turn;
 }
 

@@ -14,7 +14,7 @@ namespace atl::sim {
 class Reasons : public Checker {
  public:
   using Explain =
-      std::function<core::scheduling::Explanation(const core::State&, const core::Job&)>;
+      std::function<core::scheduling::Explanation(const core::State&, const core::Job&, Time)>;
 
   Reasons();
   explicit Reasons(Explain explain) : explain_(std::move(explain)) {}

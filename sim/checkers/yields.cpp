@@ -14,7 +14,7 @@ bool has_borrowed(const core::Namespace& ns) {
   more |= quota.running && ns.in_use.tasks > *quota.running;
   for (const auto& [key, count] : quota.devices) {
     const auto used = ns.in_use.devices.find(key);
-    more |= used != ns.in_use.devices.end() && used->second > count;
+    more |= used != ns.in_use.devices.end() && used->second > int64_t{count} * 1000;
   }
   return more;
 }
@@ -25,6 +25,7 @@ void Yields::recorded(uint64_t, const core::Event& event, const core::State& aft
   match(
       event.body, [&](const core::TaskStopping& e) { stopping(event, e, after); },
       [&](const core::TaskRetried& e) { came_back(event, e, after); },
+      [&](const core::TaskPlaced& e) { in_vain_.erase(e.attempt.job); },
       [&](const core::TaskEnded& e) { told_.erase(e.attempt); }, [](const auto&) {});
 }
 
@@ -47,6 +48,9 @@ void Yields::stopping(const core::Event& event, const core::TaskStopping& stop,
     broke(name + " has to yield to opportunistic work");
   if (!told_.emplace(stop.attempt, Told{event.at, stop.grace}).second)
     broke(name + " is told twice");
+  if (++in_vain_[stop.beneficiary][stop.attempt.task()] > kTimesMax)
+    broke(name + " makes room for job " + to_string(stop.beneficiary) +
+          " again and again, which does not start");
 }
 
 void Yields::ended(const RunEnded& run) {

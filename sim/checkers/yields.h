@@ -1,6 +1,6 @@
 // Promise 6: who has to make room is opportunistic or has borrowed it; they are told, given their
 // grace, stopped, and wait again, once, before others of their user; nobody else is stopped for
-// somebody's sake.
+// somebody's sake, and not again and again for one who does not start.
 #pragma once
 
 #include <map>
@@ -25,7 +25,10 @@ class Yields : public Checker {
   void came_back(const core::Event& event, const core::TaskRetried& retried,
                  const core::State& after);
 
+  static constexpr int kTimesMax = 10;
+
   std::map<AttemptId, Told> told_;
+  std::map<JobId, std::map<TaskId, int>> in_vain_;  // how often, since something of the job started
 };
 
 }  // namespace atl::sim

@@ -71,7 +71,7 @@ TierLimit limit_of(const CalendarEntry& entry, const Amounts& capacity) {
   for (const auto& [key, count] : entry.limit.devices)
     limit.devices_milli[key] = int64_t{count} * kWholeDevice;
   if (!entry.share_milli) return limit;
-  const auto part = [&](int64_t whole) { return whole / 1000 * *entry.share_milli; };
+  const auto part = [&](int64_t whole) { return whole * *entry.share_milli / 1000; };
   const auto lower = [](std::optional<int64_t>& to, int64_t bound) {
     to = std::min(to.value_or(bound), bound);
   };

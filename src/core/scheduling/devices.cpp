@@ -125,7 +125,9 @@ class Picker {
     if (!preferred || !allows(*room.device, request)) return std::nullopt;
     const auto part = part_of(room, at, request);
     if (!part) return std::nullopt;
-    Fitness fitness{*preferred, 0, 0, room.device->memory_bytes / kMib, 0};
+    Fitness fitness{*preferred, 0, 0, room.device->memory_bytes / kMib, 0, 0};
+    fitness.cuttable =
+        takes_whole(request) && (room.device->share_step_milli > 0 || room.device->slots > 0);
     fitness.spare = spare_ && !spare_->empty() && untouched((*spare_)[at]);
     // One that is cut already is cut further before another is begun.
     fitness.left = untouched(room) && !takes_whole(request) ? kWholeDevice * 2 : room.share_milli;
@@ -191,6 +193,7 @@ class Picker {
       sum.preference += one.fitness.preference;
       sum.spare += one.fitness.spare;
       sum.memory_mib += one.fitness.memory_mib;
+      sum.cuttable += one.fitness.cuttable;
       sum.left = domain ? -one.fitness.left : INT32_MAX;
       chosen.second.push_back(one);
     }
@@ -226,6 +229,7 @@ class Picker {
     made_.fitness.spare += more.spare;
     made_.fitness.domains += more.domains;
     made_.fitness.memory_mib += more.memory_mib;
+    made_.fitness.cuttable += more.cuttable;
     made_.fitness.left += more.left;
   }
 
@@ -285,10 +289,10 @@ bool serves(const Device& device, const DeviceRequest& request) {
 std::optional<Pick> pick(const std::vector<DeviceRoom>& available, const Resources& resources,
                          const Allowance& allowed, const std::vector<DeviceRoom>* spare) {
   Picker choice(available, allowed, spare);
-  // Those that take only one model first: of each kind at most one takes several. Whole devices
-  // before parts, which find room in what is left.
+  // Those that take only one model first: of each kind at most one takes several. Parts before
+  // whole devices: not every device can be cut.
   for (const bool choosy : {true, false}) {
-    for (const bool whole : {true, false}) {
+    for (const bool whole : {false, true}) {
       for (const DeviceRequest& request : resources.devices) {
         if (takes_whole(request) != whole) continue;
         if ((!request.model.empty() && request.also.empty()) != choosy) continue;

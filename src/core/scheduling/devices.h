@@ -46,6 +46,7 @@ struct Fitness {
   int64_t spare = 0;       // devices that were to be taken last
   int64_t domains = 0;     // more than one for each request
   int64_t memory_mib = 0;  // of the devices: larger ones are for others
+  int64_t cuttable = 0;    // whole ones that would serve who needs a part
   int64_t left = 0;        // of the devices and domains that are cut into
   auto operator<=>(const Fitness&) const = default;
 };

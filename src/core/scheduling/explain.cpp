@@ -63,7 +63,9 @@ std::string sentence_for(const State& state, const Job& job, const Block& block)
              amount(block.resource, block.limit) + " " + unit_name(block.resource, block.limit) +
              " at this time (entry " + block.holder + "): " + in_use(block);
     case Obstacle::infeasible:
-      return "waiting for capacity to come: no node is large enough for " +
+      return (job.gang
+                  ? "waiting for capacity to come: all nodes together cannot hold so many with "
+                  : "waiting for capacity to come: no node is large enough for ") +
              format_resources(state.terms_of(job).resources);
     case Obstacle::reserved:
       return "what it needs on " + block.resource + " is reserved: " + block.holder;
@@ -103,7 +105,8 @@ Explanation dependency(const Job& job) {
   return why;
 }
 
-// Of a job of which nothing waits: its tasks pause, or the next of them has its place already.
+// Of a job of which nothing can start: its tasks pause, the next of them has its place already, or
+// other members of a gang have theirs.
 Explanation pausing_or_in_line(const Job& job) {
   Explanation why;
   for (const auto& [index, task] : job.tasks) {
@@ -114,7 +117,14 @@ Explanation pausing_or_in_line(const Job& job) {
                      placement_of(task.state)->node;
     }
     const auto* pause = std::get_if<TaskBackoff>(&task.state);
-    if (pause && (!why.until || pause->not_before < why.until)) why.until = pause->not_before;
+    if (!pause) continue;
+    // All members of a gang wait for the longest pause.
+    const bool counts = job.gang ? pause->not_before > why.until : pause->not_before < why.until;
+    if (!why.until || counts) why.until = pause->not_before;
+  }
+  if (!why.until && job.gang) {
+    why.block.obstacle = Obstacle::members;
+    why.sentence = "waiting for its other members to stop: all of them start together again";
   }
   if (!why.until) return why;
   why.block.obstacle = Obstacle::backoff;
@@ -146,12 +156,12 @@ std::optional<Explanation> yielding(const State& state, const Job& job) {
 }
 
 // Whether the job could start if those that stop had ended.
-bool starts_after_them(const State& state, const Job& job, const Block& block) {
+bool starts_after_them(const State& state, const Job& job, const Block& block, Time now) {
   if (block.obstacle != Obstacle::capacity && block.obstacle != Obstacle::quota) return false;
-  const World world = look(state, state.now);
+  const World world = look(state, now);
   const World then = without_stopping(world);
   const Terms& terms = state.terms_of(job);
-  const Allowance allowed = allowance(then, job.ns);
+  const Allowance allowed = allowance(then, job.ns, terms.tier);
   return !over_quota(then, job.ns, terms) &&
          std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
            return meant(view, terms) && fits(later_for(view, job.ns), terms.resources, allowed);
@@ -159,9 +169,9 @@ bool starts_after_them(const State& state, const Job& job, const Block& block) {
 }
 
 // There would be room, were it not kept for somebody who is served before.
-Explanation claimed(const State& state, const Job& job) {
+Explanation claimed(const State& state, const Job& job, Time now) {
   Explanation why;
-  const World world = after_round(state, state.now);
+  const World world = after_round(state, now);
   const Terms& terms = state.terms_of(job);
   for (const Claim& claim : world.claims) {
     const NodeView& view = world.nodes[claim.node];
@@ -182,13 +192,13 @@ Explanation claimed(const State& state, const Job& job) {
   return why;
 }
 
-void tell_reserved(const State& state, Explanation& why) {
+void tell_reserved(const State& state, Explanation& why, Time now) {
   for (const auto& [id, reservation] : state.reservations) {
     if (reservation.name != why.block.holder) continue;
     why.until = reservation.until;
     why.sentence +=
         " has it from " + format_time(reservation.from) + " to " + format_time(reservation.until);
-    if (reservation.from > state.now)
+    if (reservation.from > now)
       why.sentence += "; with a --time that ends before, it could start now";
   }
 }
@@ -206,13 +216,13 @@ Block next_block(const World& world, const Job& job, const Terms& terms) {
 }
 
 // Of a gang, the first member that has no room beside those before it; `members` are those.
-Block first_block(const State& state, const Job& job, uint32_t& members) {
-  World world = look(state, state.now);
+Block first_block(const State& state, const Job& job, uint32_t& members, Time now) {
+  World world = look(state, now);
   const Terms& terms = state.terms_of(job);
   for (members = 0;; ++members) {
     const Block block = next_block(world, job, terms);
     if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
-    const auto room = find_place(world, terms, allowance(world, job.ns), job.ns);
+    const auto room = find_place(world, terms, allowance(world, job.ns, terms.tier), job.ns);
     if (!room) return block;
     take(world, job, terms, room->placement, room->node);
   }
@@ -241,7 +251,8 @@ uint64_t position_of(const State& state, const Job& job) {
 
 }  // namespace
 
-Explanation explain(const State& state, const Job& job, bool quick) {
+Explanation explain(const State& state, const Job& job, bool quick, Time now) {
+  now = std::max(now, state.now);
   Explanation why;
   if (job.held) {
     why.block.obstacle = Obstacle::held;
@@ -249,18 +260,18 @@ Explanation explain(const State& state, const Job& job, bool quick) {
     return why;
   }
   if (!job.dependencies.empty()) return dependency(job);
-  if (job.waiting.empty()) return pausing_or_in_line(job);
+  if (job.waiting.empty() || (job.gang && !job.tasks.empty())) return pausing_or_in_line(job);
   uint32_t members = 0;
-  why.block = first_block(state, job, members);
+  why.block = first_block(state, job, members, now);
   why.sentence = sentence_for(state, job, why.block);
   if (job.gang && why.block.obstacle != Obstacle::turn)
     why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
                    " members start together and " + std::to_string(members) +
                    " would have room: " + why.sentence;
-  if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why);
-  if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, state.now);
-  if (why.block.obstacle == Obstacle::turn) why = claimed(state, job);
-  if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block))
+  if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why, now);
+  if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, now);
+  if (why.block.obstacle == Obstacle::turn) why = claimed(state, job, now);
+  if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block, now))
     why = std::move(*room);
   if (quick) return why;
   why.position = position_of(state, job);

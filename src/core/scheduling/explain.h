@@ -18,8 +18,9 @@ struct Explanation {
 };
 
 // Of a live job that has something waiting. `quick` leaves out what costs more than a few lookups
-// (the position).
-Explanation explain(const State& state, const Job& job, bool quick = false);
+// (the position). `now` counts when it is later than the last event: a calendar's hour or a
+// reservation begins without one.
+Explanation explain(const State& state, const Job& job, bool quick = false, Time now = {});
 
 // The reason's word for tables: "quota", "capacity".
 const char* reason_word(const Explanation& explanation);

@@ -141,18 +141,29 @@ bool within_quota(const World& world, NamespaceId id) {
   return within;
 }
 
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id) {
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier) {
   std::map<std::string, DevicesLeft> left;
+  const auto lower = [&](const std::string& key, DevicesLeft rest) {
+    const auto it = left.find(key);
+    if (it == left.end() || rest.left < it->second.left) left[key] = std::move(rest);
+  };
   walk(world, id, [&](const Level& level) {
     for (const auto& [key, count] : level.nominal->devices) {
       const auto limit = device_limit(level, key);
       if (!limit) continue;
-      const int64_t rest = *limit - in_use_of(*level.in_use, key);
-      const auto it = left.find(key);
-      if (it == left.end() || rest < it->second.left) left[key] = {rest, *limit, name_of(level)};
+      lower(key, {*limit - in_use_of(*level.in_use, key), *limit, name_of(level)});
     }
     return false;
   });
+  const Calendar& calendar = world.state->calendar;
+  for (const CalendarEntry& entry : calendar.entries) {
+    if (entry.tier != tier || !holds_at(calendar, entry, world.now)) continue;
+    for (const auto& [key, count] : entry.limit.devices) {
+      const int64_t limit = int64_t{count} * kWholeDevice;
+      lower(key,
+            {limit - in_use_of(world.in_use_of(tier), key), limit, entry.name, Obstacle::calendar});
+    }
+  }
   return left;
 }
 

@@ -25,9 +25,11 @@ enum class Obstacle {
   claimed,     // what it needs is kept for one that is served before it
   calendar,    // its tier has what it may have at this time of the week
   reserved,    // what it needs is reserved for others
+  members,     // of a gang: others of it have not stopped yet
 };
 BOOST_DESCRIBE_ENUM(Obstacle, held, dependency, backoff, array_limit, quota, no_site, draining,
-                    infeasible, capacity, turn, in_line, yielding, claimed, calendar, reserved)
+                    infeasible, capacity, turn, in_line, yielding, claimed, calendar, reserved,
+                    members)
 
 // One thing in the way, with how much of it.
 struct Block {
@@ -57,13 +59,15 @@ std::optional<Block> over_own_quota(const World& world, NamespaceId ns, const Te
 // Whether all of them still hold what is in use, after one of them shrank.
 bool within_quota(const World& world, NamespaceId ns);
 
-// What they leave of each limited kind or model of device ("gpu:a100").
+// What they, and the calendar for the tier, leave of each limited kind or model of device
+// ("gpu:a100").
 struct DevicesLeft {
   int64_t left = 0;
   int64_t limit = 0;
   std::string holder;
+  Obstacle obstacle = Obstacle::quota;
 };
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns);
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns, Tier tier);
 
 // What the calendar says to one more task of its tier at this time.
 std::optional<Block> over_calendar(const World& world, const Terms& terms);

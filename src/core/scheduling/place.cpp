@@ -69,12 +69,16 @@ Block missing_on(const Node& node, const Room& room, const Resources& resources,
     if (asked <= free && !lacks) return;
     if (++missing == 1) block = {Obstacle::capacity, resource, asked, limit - free, limit, {}};
   };
-  for (const DeviceRequest& request : resources.devices) {
-    Resources alone;
-    alone.devices = {request};
-    note(request_name(request), asked_with_models(resources, request),
-         milli_for(room.devices, request), milli_for(whole(node).devices, request),
-         !pick(room.devices, alone));
+  if (!resources.devices.empty() && !pick(room.devices, resources)) {
+    for (const DeviceRequest& request : resources.devices) {
+      Resources alone;
+      alone.devices = {request};
+      // Where each alone would find its devices, they lack together.
+      const bool last = missing == 0 && &request == &resources.devices.back();
+      note(request_name(request), asked_with_models(resources, request),
+           milli_for(room.devices, request), milli_for(whole(node).devices, request),
+           last || !pick(room.devices, alone));
+    }
   }
   note("cpu", resources.cpu_milli, room.cpu_milli, node.capacity.cpu_milli);
   note("memory", resources.memory_bytes, room.memory_bytes, node.capacity.memory_bytes);
@@ -184,13 +188,27 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
   return std::move(found->placement);
 }
 
-Allowance allowance(const World& world, NamespaceId ns) {
+Allowance allowance(const World& world, NamespaceId ns, Tier tier) {
   Allowance allowed;
-  for (const auto& [key, rest] : devices_left(world, ns)) {
+  for (const auto& [key, rest] : devices_left(world, ns, tier)) {
     if (key.find(':') != std::string::npos) allowed[key] = rest.left;
   }
   return allowed;
 }
+
+namespace {
+
+// Whether the usable nodes, were they empty, could hold all members.
+bool holds_gang(const World& world, const Terms& terms) {
+  uint32_t left = std::max<uint32_t>(1, terms.gang);
+  for (const NodeView& view : world.nodes) {
+    if (left == 0) break;
+    if (meant(view, terms)) left -= members_in(whole(*view.node), terms.resources, left);
+  }
+  return left == 0;
+}
+
+}  // namespace
 
 Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
   Block nearest{Obstacle::no_site, terms.site, 0, 0, 0, {}};
@@ -210,25 +228,30 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
       nearest = block;
     }
   }
-  if (nearest.obstacle == Obstacle::capacity) return nearest;
-  if (const auto [site, node] = draining_that_could(*world.state, terms); site)
-    return {Obstacle::draining, site->name, 0, 0, 0, node ? node->capacity.name : ""};
+  // A gang may be larger than all of them together.
+  if (nearest.obstacle == Obstacle::capacity && holds_gang(world, terms)) return nearest;
+  const auto [site, node] = draining_that_could(*world.state, terms);
+  if (terms.gang > 0 && (seen || site) && !feasible(*world.state, terms))
+    return {Obstacle::infeasible, "", 0, 0, 0, {}};
+  if (site) return {Obstacle::draining, site->name, 0, 0, 0, node ? node->capacity.name : ""};
   return nearest;
 }
 
 std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns) {
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
-    Room room = room_for(view, ns, terms, ends_by(world, terms));
+    const Time end = ends_by(world, terms);
+    Room room = room_for(view, ns, terms, end);
     const auto block = [&](const Reservation& reservation) {
       return Block{Obstacle::reserved, view.node->capacity.name, 0, 0, 0, reservation.name};
     };
     for (const Kept& kept : view.kept) {
+      if (may_use(*kept.reservation, ns)) continue;
       add(room, kept.free);
       if (fits(room, terms.resources)) return block(*kept.reservation);
     }
     for (const Lent& lent : view.lent) {
-      if (!lent.reservation) continue;
+      if (!lent.reservation || lends(lent, terms, end)) continue;
       add(room, lent.room);
       if (fits(room, terms.resources)) return block(*lent.reservation);
     }
@@ -237,14 +260,14 @@ std::optional<Block> reserved_for_others(const World& world, const Terms& terms,
 }
 
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
-  const Allowance allowed = allowance(world, ns);
-  if (allowed.empty() || place(world, terms, allowed)) return std::nullopt;
+  const Allowance allowed = allowance(world, ns, terms.tier);
+  if (allowed.empty() || place(world, terms, allowed, ns)) return std::nullopt;
   for (const DeviceRequest& request : terms.resources.devices) {
     const int64_t asked = asked_with_models(terms.resources, request);
     for (const auto& [key, left] : allowed) {
       if (!key.starts_with(request.kind + ":") || asked <= left) continue;
-      const DevicesLeft rest = devices_left(world, ns).at(key);
-      return Block{Obstacle::quota, key, asked, rest.limit - left, rest.limit, rest.holder};
+      const DevicesLeft rest = devices_left(world, ns, terms.tier).at(key);
+      return Block{rest.obstacle, key, asked, rest.limit - left, rest.limit, rest.holder};
     }
   }
   return std::nullopt;

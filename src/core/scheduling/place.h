@@ -7,8 +7,8 @@
 
 namespace atl::core::scheduling {
 
-// What the quotas leave of each limited model.
-Allowance allowance(const World& world, NamespaceId ns);
+// What the quotas, and the calendar for its tier, leave of each limited model.
+Allowance allowance(const World& world, NamespaceId ns, Tier tier);
 
 // Whether the terms are meant for the node at all.
 bool meant(const NodeView& view, const Terms& terms);

@@ -25,7 +25,7 @@ tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const T
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  const Allowance allowed = devices ? allowance(world, job.ns) : Allowance{};
+  const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
   if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
   const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
@@ -129,6 +129,8 @@ class Round {
         return;
       case Stuck::room:
         wait_for_room(job, terms);
+        // Others may find room that is reserved for them, or that yielding work may use meanwhile.
+        if (!state_.reservations.empty()) return ranking.drop();
         mark_full(world_, head.shape);
     }
   }
@@ -189,11 +191,14 @@ class Round {
     yielders.look_at(trial);
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
-      if (const auto room = find_room(trial, job, terms)) {
+      const auto room = find_room(trial, job, terms);
+      if (room) {
         take(trial, job, terms, room->placement, room->node);
         yielders.placed(job, terms, room->placement);
+        trial.claims.push_back({job.id, room->node, {}});
         continue;
       }
+      if (room.error() == Stuck::calendar) return false;
       const auto yielding = yielders.make_room(job, terms);
       if (!yielding) return false;
       yielders.settle(*yielding, job, terms, trial);
@@ -233,6 +238,7 @@ class Round {
       for (uint32_t i = 0; i < opening.members; ++i)
         claim(world_, opening.node, job.ns, terms.resources, opening.ending, opening.at);
       view.awaited = true;
+      view.counted_on = opening.at;
       world_.claims.push_back({job.id, opening.node, opening.at});
     }
   }

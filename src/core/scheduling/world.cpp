@@ -75,61 +75,86 @@ void keep(NodeView& view, const Takings& takings, Time until,
   if (until) view.lent.push_back({until, std::move(lent), reservation});
 }
 
-// What of a reserved part nobody has yet for whom it was reserved.
-Takings not_yet_used(const State& state, const Node& node, const Reservation& reservation,
-                     const ReservedPart& part) {
+// A task that has room on a node, and what of that is not counted for a reservation yet.
+struct Occupant {
+  NamespaceId ns;
+  Time until;  // zero: nobody knows
+  Room left;
+};
+
+// Those that are stopping are left out: their room comes free.
+std::vector<Occupant> occupants_of(const State& state, const Node& node) {
+  std::vector<Occupant> all;
+  for (const auto& [task, holder] : node.holders) {
+    const bool stays = handed_on(state, task, holder);
+    if (holder.stopping && !stays) continue;
+    all.push_back({holder.ns, stays ? Time{} : holder.until,
+                   room_of(node, holder, state.terms.at(holder.terms).terms.resources)});
+  }
+  return all;
+}
+
+// What of a reserved part nobody has yet for whom it was reserved. What somebody has counts once.
+Takings not_yet_used(const Node& node, const Reservation& reservation, const ReservedPart& part,
+                     std::vector<Occupant>& occupants) {
   Takings rest{part.cpu_milli, part.memory_bytes, {}};
   for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
     const Device& device = node.capacity.devices[i];
     if (std::find(part.units.begin(), part.units.end(), device.unit) != part.units.end())
       rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
-  for (const auto& [task, holder] : node.holders) {
-    if (!may_use(reservation, holder.ns)) continue;
-    const Room used = room_of(node, holder, state.terms.at(holder.terms).terms.resources);
-    rest.cpu_milli = std::max<int64_t>(0, rest.cpu_milli - used.cpu_milli);
-    rest.memory_bytes = std::max<int64_t>(0, rest.memory_bytes - used.memory_bytes);
-    std::erase_if(rest.parts, [&](const Part& each) {
-      return !used.devices.empty() &&
-             (used.devices[each.device].share_milli > 0 || used.devices[each.device].slots != 0);
-    });
+  for (Occupant& occupant : occupants) {
+    if (may_use(reservation, occupant.ns)) remove_available(occupant.left, rest);
   }
   return rest;
 }
 
-void reserve(World& world, NodeView& view, const Reservation& reservation,
-             const ReservedPart& part) {
+// Keeps what is reserved on a node, now or soon: those that begin first come first, as what has
+// ended until then serves the first of them only.
+void reserve(World& world, NodeView& view,
+             const std::vector<std::pair<const Reservation*, const ReservedPart*>>& parts) {
   const Node& node = *view.node;
-  Takings rest = not_yet_used(*world.state, node, reservation, part);
-  if (reservation.from > world.now) {
-    Room ending;
-    for (const auto& [task, holder] : node.holders) {
-      if (!holder.stopping && holder.until && holder.until <= reservation.from &&
-          !handed_on(*world.state, task, holder))
-        add(ending, room_of(node, holder, world.state->terms.at(holder.terms).terms.resources));
+  std::vector<Occupant> occupants = occupants_of(*world.state, node);
+  Room ending = nothing_of(node);
+  for (const auto& [reservation, part] : parts) {
+    const bool now = reservation->from <= world.now;
+    for (Occupant& occupant : occupants) {
+      if (now || !occupant.until || occupant.until > reservation->from) continue;
+      add(ending, occupant.left);
+      occupant.left = {};
     }
-    remove_available(ending, rest);
-    return keep(view, rest, reservation.from, &reservation);
+    Takings rest = not_yet_used(node, *reservation, *part, occupants);
+    if (!now) {
+      remove_available(ending, rest);
+      keep(view, rest, reservation->from, reservation);
+      continue;
+    }
+    Kept kept{reservation, {}, nothing_of(node)};
+    add(kept.later, rest);
+    remove(view.later, rest);
+    kept.free = shrink(view.free, view.later);
+    view.kept.push_back(std::move(kept));
   }
-  Kept kept{&reservation, {}, {}};
-  kept.later = nothing_of(node);
-  add(kept.later, rest);
-  remove(view.later, rest);
-  kept.free = shrink(view.free, view.later);
-  view.kept.push_back(std::move(kept));
 }
 
 void reserve_all(World& world) {
-  if (world.state->reservations.empty()) return;
-  std::map<std::pair<SiteId, std::string>, size_t> places;
-  for (size_t i = 0; i < world.nodes.size(); ++i)
-    places[{world.nodes[i].site, world.nodes[i].node->capacity.name}] = i;
+  std::map<std::pair<SiteId, std::string>,
+           std::vector<std::pair<const Reservation*, const ReservedPart*>>>
+      places;
   for (const auto& [id, reservation] : world.state->reservations) {
     if (reservation.until <= world.now) continue;
-    for (const ReservedPart& part : reservation.parts) {
-      const auto at = places.find({part.site, part.node});
-      if (at != places.end()) reserve(world, world.nodes[at->second], reservation, part);
-    }
+    for (const ReservedPart& part : reservation.parts)
+      places[{part.site, part.node}].emplace_back(&reservation, &part);
+  }
+  if (places.empty()) return;
+  for (NodeView& view : world.nodes) {
+    const auto here = places.find({view.site, view.node->capacity.name});
+    if (here == places.end()) continue;
+    std::sort(here->second.begin(), here->second.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.first->from, a.first->id, a.second) <
+             std::tie(b.first->from, b.first->id, b.second);
+    });
+    reserve(world, view, here->second);
   }
 }
 
@@ -150,7 +175,7 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false};
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;

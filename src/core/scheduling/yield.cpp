@@ -58,6 +58,8 @@ int64_t work_of(const World& world, const Holder& holder, const Terms& terms) {
 World without_stopping(const World& world) {
   World sums;
   sums.state = world.state;
+  sums.now = world.now;
+  sums.tier_in_use = world.tier_in_use;
   sums.in_use = world.in_use;
   sums.cohort_in_use = world.cohort_in_use;
   for (const NodeView& view : world.nodes) {
@@ -170,15 +172,23 @@ class Yielders::Choice {
  private:
   bool yields(size_t each, bool takes_back) const {
     const Yielder& yielder = all_.all_[each];
-    return !yielder.spoken_for && all_.yields_to(yielder, job_, terms_, takes_back);
+    return !yielder.spoken_for && !counted_on(yielder) &&
+           all_.yields_to(yielder, job_, terms_, takes_back);
+  }
+  // Whether somebody who was served before waits for it to end.
+  bool counted_on(const Yielder& yielder) const {
+    return std::any_of(yielder.members.begin(), yielder.members.end(), [&](const auto& member) {
+      const Time until = member.holder->until;
+      return until && until <= all_.world_->nodes[member.node].counted_on;
+    });
   }
   // Room, and quotas that let the task have it.
   bool enough() const {
     if (!by_quota_) return fits(room_, terms_.resources);
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
-    return fits(
-        room_, terms_.resources,
-        terms_.resources.devices.empty() ? Allowance{} : allowance(all_.relieved_, job_.ns));
+    return fits(room_, terms_.resources,
+                terms_.resources.devices.empty() ? Allowance{}
+                                                 : allowance(all_.relieved_, job_.ns, terms_.tier));
   }
   bool has(size_t one) const {
     return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
@@ -338,6 +348,9 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
       world.yielding.insert(member.task);
     }
   }
+  // What it will have counts against its tier: the calendar may leave no room for the next.
+  add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
+             terms, imagined(terms), +1);
   Room nothing;
   claim(world, yielding.node, job.ns, terms.resources, nothing, {});
   const Placement task = imagined(terms);

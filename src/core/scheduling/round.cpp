@@ -20,10 +20,14 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
 // this time its tier may use, or room.
 enum class Stuck { job, quota, calendar, room };
 
-tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
+// `then`, if there is one, has the sums when those that stop have ended and others have what they
+// were promised: a quota must do for that too.
+tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms,
+                                         const World* then) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
-  if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
+  if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
+    return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
   const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
   if (auto placement = place(world, terms, allowed, job.ns)) return std::move(*placement);
@@ -93,7 +97,7 @@ class Round {
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
     if (indices.done()) return ranking.advance();
     if (terms.gang > 0) return try_gang(ranking, head, job, terms, indices);
-    auto room = find_room(world_, job, terms);
+    auto room = find_room(world_, job, terms, then());
     if (room) {
       take(world_, job, terms, *room);
       if (yielders_) yielders_->placed(job, terms, *room);
@@ -132,7 +136,7 @@ class Round {
     std::vector<TaskPlaced> members;
     std::optional<Stuck> stuck;
     for (Indices each(job); !each.done() && !stuck; each.advance()) {
-      auto room = find_room(trial, job, terms);
+      auto room = find_room(trial, job, terms, then());
       if (!room) {
         stuck = room.error();
         break;
@@ -163,7 +167,7 @@ class Round {
     yielders.look_at(trial);
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
-      const auto room = find_room(trial, job, terms);
+      const auto room = find_room(trial, job, terms, &yielders.then());
       if (room) {
         take(trial, job, terms, *room);
         yielders.placed(job, terms, *room);
@@ -214,6 +218,8 @@ class Round {
       world_.claims.push_back({job.id, opening.node, opening.at});
     }
   }
+
+  const World* then() const { return yielders_ ? &yielders_->then() : nullptr; }
 
   const State& state_;
   World world_;

@@ -77,6 +77,7 @@ void keep(NodeView& view, const Takings& takings, Time until,
 
 // A task that has room on a node, and what of that is not counted for a reservation yet.
 struct Occupant {
+  TaskId task;
   NamespaceId ns;
   Time until;  // zero: nobody knows
   Room left;
@@ -88,15 +89,16 @@ std::vector<Occupant> occupants_of(const State& state, const Node& node) {
   for (const auto& [task, holder] : node.holders) {
     const bool stays = handed_on(state, task, holder);
     if (holder.stopping && !stays) continue;
-    all.push_back({holder.ns, stays ? Time{} : holder.until,
+    all.push_back({task, holder.ns, stays ? Time{} : holder.until,
                    room_of(node, holder, state.terms.at(holder.terms).terms.resources)});
   }
   return all;
 }
 
 // What of a reserved part nobody has yet for whom it was reserved. What somebody has counts once.
-Takings not_yet_used(const Node& node, const Reservation& reservation, const ReservedPart& part,
+Takings not_yet_used(NodeView& view, const Reservation& reservation, const ReservedPart& part,
                      std::vector<Occupant>& occupants) {
+  const Node& node = *view.node;
   Takings rest{part.cpu_milli, part.memory_bytes, {}};
   for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
     const Device& device = node.capacity.devices[i];
@@ -104,7 +106,10 @@ Takings not_yet_used(const Node& node, const Reservation& reservation, const Res
       rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
   for (Occupant& occupant : occupants) {
-    if (may_use(reservation, occupant.ns)) remove_available(occupant.left, rest);
+    if (!may_use(reservation, occupant.ns)) continue;
+    const int64_t cpu_milli = rest.cpu_milli;
+    remove_available(occupant.left, rest);
+    if (rest.cpu_milli < cpu_milli) view.within[occupant.task] = &reservation;
   }
   return rest;
 }
@@ -123,7 +128,7 @@ void reserve(World& world, NodeView& view,
       add(ending, occupant.left);
       occupant.left = {};
     }
-    Takings rest = not_yet_used(node, *reservation, *part, occupants);
+    Takings rest = not_yet_used(view, *reservation, *part, occupants);
     if (!now) {
       remove_available(ending, rest);
       keep(view, rest, reservation->from, reservation);
@@ -174,7 +179,7 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}};
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}, {}};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;

@@ -181,7 +181,8 @@ class Yielders::Choice {
       const Time until = member.holder->until;
       if (until && until <= view.counted_on) return true;
       const auto within = view.within.find(member.task);
-      return within != view.within.end() && !may_use(*within->second, job_.ns);
+      return within != view.within.end() &&
+             (within->second->from > all_.world_->now || !may_use(*within->second, job_.ns));
     });
   }
   // Room, and quotas that let the task have it.

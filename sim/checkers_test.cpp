@@ -1,7 +1,6 @@
 // Each checker must be able to fail: these tests break the promise on purpose.
 #include <gtest/gtest.h>
 
-#include "journal/memory_journal.h"
 #include "sim/checkers/acknowledged.h"
 #include "sim/checkers/allocation.h"
 #include "sim/checkers/idempotency.h"
@@ -12,69 +11,13 @@
 #include "sim/checkers/settles.h"
 #include "sim/checkers/yields.h"
 #include "sim/simulation.h"
+#include "sim/story.h"
 
 namespace atl::sim {
 namespace {
 
 using core::scheduling::Explanation;
 using core::scheduling::Obstacle;
-
-constexpr Time kNow{1'000'000'000};
-
-// A platform with one user, one namespace and one node of two cores and one device, told to a
-// checker event by event.
-class Story {
- public:
-  explicit Story(Checker& checker) : checker_(checker) {
-    say(core::UserCreated{UserId{1}, "root", true, {}});
-    say(core::NamespaceCreated{NamespaceId{1}, "lab"});
-    say(core::SiteAdded{SiteId{1}, "here", "simulated"});
-    core::NodeCapacity node{"node", 2000, 1000, {{"d0", "gpu", "a100", 0, true}}};
-    say(core::SiteReported{SiteId{1}, {{node}, {}}});
-  }
-
-  void say(core::EventBody body) {
-    const core::Event event{kNow, {}, std::move(body)};
-    core::apply(state, event);
-    checker_.recorded(++sequence, event, state);
-    checker_.committed(sequence, state);
-  }
-  // Tells the checker of an event that the core itself would never apply.
-  void lie(core::EventBody body) {
-    checker_.recorded(++sequence, {kNow, {}, std::move(body)}, state);
-  }
-
-  JobId submit(int64_t cpu_milli, std::vector<core::Dependency> after = {}, std::string key = "") {
-    core::JobSubmitted job;
-    job.id = JobId{state.counters.job + 1};
-    job.ns = NamespaceId{1};
-    job.user = UserId{1};
-    job.name = "job-" + std::to_string(job.id.value);
-    job.terms.resources.cpu_milli = cpu_milli;
-    job.indices.add(0);
-    job.dependencies = std::move(after);
-    job.key = std::move(key);
-    say(job);
-    return job.id;
-  }
-  static core::TaskPlaced placed(JobId job, std::vector<core::HeldDevice> devices = {}) {
-    return {{job, 0, 1}, {SiteId{1}, "node", std::move(devices)}};
-  }
-  void end(JobId job, core::Outcome outcome) {
-    say(core::TaskEnded{{job, 0, 1}, outcome, {}});
-    say(core::JobEnded{job, outcome, ""});
-  }
-  void look(const core::State& live, bool restarted = false) {
-    checker_.looked({live, state, journal, journal, kNow, true, restarted});
-  }
-
-  core::State state;
-  uint64_t sequence = 0;
-  journal::MemoryJournal journal;
-
- private:
-  Checker& checker_;
-};
 
 core::Request submission(std::string name, std::string key = "") {
   core::SubmitJob job;

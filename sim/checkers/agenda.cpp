@@ -130,7 +130,13 @@ void Agenda::check_calendar(AttemptId attempt, const Held& held, Time at,
 void Agenda::check_reserved(AttemptId attempt, const Held& held, Time at,
                             const core::State& after) {
   check_at(attempt, held, at, after);
-  if (held.terms.tier == core::Tier::opportunistic || held.behind) return;
+  // Who has reserved room there may use it, whoever comes after.
+  const bool own =
+      std::any_of(after.reservations.begin(), after.reservations.end(), [&](const auto& entry) {
+        const core::Reservation& each = entry.second;
+        return each.from <= at && at < each.until && reserved_for(each, held.ns);
+      });
+  if (held.terms.tier == core::Tier::opportunistic || held.behind || own) return;
   const Time until = stays_until(held.terms, at);
   for (const auto& [id, reservation] : after.reservations) {
     if (reservation.from > at && (!until || until > reservation.from))

@@ -92,6 +92,72 @@ TEST(Calendar, OpensNightsToBatchAndLeavesOtherTiersAlone) {
   EXPECT_EQ(world.state.tier_in_use.at(Tier::batch).cpu_milli, 4000);
 }
 
+TEST(Calendar, ALimitOfAModelHoldsForThoseWhoTakeAny) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 8, 1 << 30, 2)});
+  CalendarEntry one = entry("one", kEveryDay, 0, 24, {});
+  one.limit.devices["gpu:a100"] = 1;
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{one}});
+  SubmitJob any = TestWorld::job();
+  any.terms.resources.devices = {{"gpu", "", 1}};
+  const JobId first = world.submit(any);
+  const JobId second = world.submit(any);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(first).placed, 1u);
+  EXPECT_EQ(world.state.jobs.at(second).placed, 0u);
+  const auto why = scheduling::explain(world.state, world.state.jobs.at(second));
+  EXPECT_EQ(why.block.obstacle, scheduling::Obstacle::calendar) << why.sentence;
+  EXPECT_EQ(why.block.resource, "gpu:a100");
+}
+
+TEST(Calendar, AShareIsOfAllThereIs) {
+  Amounts capacity{1500, 1, {}};
+  EXPECT_EQ(limit_of(entry("half", kEveryDay, 0, 24, 500), capacity).cpu_milli, 750);
+}
+
+TEST(Calendar, AnHourThatPassesChangesTheReasonWithoutAnEvent) {
+  TestWorld world;
+  world.now = monday(17);
+  world.nodes({node("n", 2)});
+  SubmitJob urgent = TestWorld::job(2000);
+  urgent.terms.tier = Tier::interactive;
+  world.submit(urgent);
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{entry("days", kWorkdays, 8, 18, 0)}});
+  const JobId waits = world.submit(TestWorld::job());
+  world.settle();
+  const auto word = [&](Time now) {
+    return scheduling::explain(world.state, world.state.jobs.at(waits), true, now).block.obstacle;
+  };
+  EXPECT_EQ(word({}), scheduling::Obstacle::calendar);
+  EXPECT_EQ(word(monday(19)), scheduling::Obstacle::capacity);
+}
+
+TEST(Calendar, NobodyYieldsToAGangThatItDoesNotLetStart) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 2)});
+  CalendarEntry one = entry("one", kEveryDay, 0, 24, {});
+  one.limit.running = 1;
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{one}});
+  for (int i = 0; i < 2; ++i) {
+    SubmitJob cheap = TestWorld::job();
+    cheap.terms.tier = Tier::opportunistic;
+    world.submit(cheap);
+  }
+  world.settle();
+  SubmitJob gang = TestWorld::job();
+  gang.array = true;
+  gang.indices = IntervalSet({0, 1});
+  gang.terms.gang = 2;
+  world.submit(gang);
+  world.settle();
+  for (const auto& [id, job] : world.state.jobs) {
+    for (const auto& [index, task] : job.tasks)
+      EXPECT_FALSE(std::holds_alternative<TaskStop>(task.state)) << id.value;
+  }
+}
+
 TEST(Calendar, BadEntriesAreRefusedWithWhatToWrite) {
   TestWorld world;
   const auto refusal = [&](CalendarEntry bad) {

@@ -216,6 +216,31 @@ TEST(Gang, WhatNeverFitsIsRefused) {
   EXPECT_NE(refusal(limited).find("run at once"), std::string::npos);
 }
 
+TEST(Gang, ItsReasonIsWhatAllMembersWaitFor) {
+  TestWorld world;
+  world.nodes({node("a", 4)});
+  SubmitJob job = gang(3);
+  job.terms.retry.max = 1;
+  job.terms.retry.backoff = seconds(5);
+  const JobId id = world.submit(job);
+  world.settle();
+  const auto word = [&] {
+    return scheduling::explain(world.state, world.state.jobs.at(id)).block.obstacle;
+  };
+  world.run(Request{TestWorld::admin(), RequeueJob{id, {}, {}}});
+  end(world, id, 0, stopped());
+  EXPECT_EQ(word(), scheduling::Obstacle::members) << "two have their grace";
+  end_stopping(world, id);
+  world.settle();
+  end(world, id, 1, exit_code(7));
+  end_stopping(world, id);
+  EXPECT_EQ(word(), scheduling::Obstacle::backoff) << "one pauses, the others wait with it";
+  world.now = world.now + seconds(6);
+  world.nodes({node("a", 2)});
+  world.settle();
+  EXPECT_EQ(word(), scheduling::Obstacle::infeasible) << "there is no room for three any more";
+}
+
 TEST(Gang, MembersAreNotCancelledOneByOne) {
   TestWorld world;
   world.nodes({node("a", 4)});

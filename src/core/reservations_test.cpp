@@ -179,6 +179,88 @@ TEST(Reservation, BadOnesAreRefusedWithTheReason) {
   EXPECT_EQ(has(lab.refusal(nobody), "nowhere"), "");
 }
 
+TEST(Reservation, WhatSomebodyHasOfItCountsOnce) {
+  Lab lab;
+  lab.nodes({node("n", 8)});
+  lab.reserve(lab.asks(0, 3, 2, 4000));  // two parts, both on the only node
+  const JobId student = lab.start("course", {});
+  EXPECT_TRUE(lab.runs(student));
+  const JobId other = lab.start("lab", {}, 1000);
+  EXPECT_FALSE(lab.runs(other)) << "the second part is still reserved";
+}
+
+TEST(Reservation, RoomThatComesFreeServesOneOfThem) {
+  Lab lab;
+  lab.run(Request{TestWorld::admin(), CreateNamespace{"school", ""}});
+  lab.nodes({node("n", 8)});
+  EXPECT_TRUE(lab.runs(lab.start("lab", hours(1))));
+  lab.reserve(lab.asks(2, 4));
+  CreateReservation second = lab.asks(2, 4);
+  second.name = "other";
+  second.namespaces = {"school"};
+  lab.reserve(second);
+  EXPECT_FALSE(lab.runs(lab.start("lab", {})));
+}
+
+TEST(Reservation, WorkOfItsOwnThatEndsBeforeIsNotCountedTwice) {
+  Lab lab;
+  lab.nodes({node("n", 12)});
+  lab.reserve(lab.asks(2, 4, 1, 8000));
+  EXPECT_TRUE(lab.runs(lab.start("course", hours(1))));
+  EXPECT_TRUE(lab.runs(lab.start("lab", {})));
+  EXPECT_FALSE(lab.runs(lab.start("lab", {}))) << "then there were four cores for the eight";
+}
+
+TEST(Reservation, AnothersWantOfRoomDoesNotCloseItToThoseItIsFor) {
+  Lab lab;
+  lab.nodes({node("n", 4)});
+  lab.reserve(lab.asks(0, 3));
+  const JobId other = lab.start("lab", {});
+  const JobId student = lab.start("course", {});  // asks for the same, and comes after
+  EXPECT_FALSE(lab.runs(other));
+  EXPECT_TRUE(lab.runs(student));
+}
+
+TEST(Reservation, AShareOfAReservedDeviceLeavesTheRestReserved) {
+  Lab lab;
+  NodeCapacity shared = node("n", 8, 1 << 30, 1);
+  shared.devices[0].share_step_milli = 100;
+  lab.nodes({shared});
+  CreateReservation command = lab.asks(0, 2, 1, 1000);
+  command.each.devices = {{"gpu", "", 1}};
+  lab.reserve(command);
+  SubmitJob half = TestWorld::job();
+  half.terms.resources.devices = {{"gpu", "", 1, {}, 500}};
+  half.ns = "course";
+  const JobId student = lab.submit(half);
+  half.ns = "lab";
+  const JobId other = lab.submit(half);
+  lab.settle();
+  EXPECT_TRUE(lab.runs(student));
+  EXPECT_FALSE(lab.runs(other));
+}
+
+TEST(Reservation, NobodyYieldsRoomThatWouldThenBeReserved) {
+  Lab lab;
+  lab.nodes({node("n", 4)});
+  lab.reserve(lab.asks(2, 4));
+  const JobId cheap = lab.start("course", {}, 4000, Tier::opportunistic);
+  EXPECT_TRUE(lab.runs(cheap));
+  lab.start("lab", {});
+  EXPECT_FALSE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
+}
+
+TEST(Reservation, ItIsTheReasonOnlyWhereItIsInTheWay) {
+  Lab lab;
+  lab.nodes({node("n", 6)});
+  lab.reserve(lab.asks(0, 2));
+  EXPECT_TRUE(lab.runs(lab.start("course", {}, 2000)));
+  EXPECT_TRUE(lab.runs(lab.start("course", {}, 2000)));
+  const JobId large = lab.start("course", {}, 3000);
+  const auto why = scheduling::explain(lab.state, lab.state.jobs.at(large));
+  EXPECT_EQ(why.block.obstacle, scheduling::Obstacle::capacity) << why.sentence;
+}
+
 TEST(Reservation, NodesDrainAndComeBack) {
   Lab lab;
   lab.nodes({node("a", 4), node("b", 4)});

@@ -211,5 +211,18 @@ TEST(Devices, AFractionThatNoDeviceOffersIsRefusedWithWhatThereIs) {
   EXPECT_NE(refusal(asks(3)).find("the nearest that fits is 1 cpu, gpu:2"), std::string::npos);
 }
 
+TEST(Devices, AWholeOneLeavesThoseThatCanBeCut) {
+  Device plain = gpu("g1", "h100", 80);
+  plain.share_step_milli = 0;
+  Bench bench({gpu("g0", "h100", 80), plain});
+  EXPECT_EQ(bench.serve({asks(1, "h100"), share(500)}), "g1 g0");
+  Bench slices({sliced("g0"), gpu("g1", "a100", 40)});
+  EXPECT_EQ(slices.serve({asks(1, "a100")}), "g0") << "both can be cut";
+  DeviceRequest part = asks(1, "h100");
+  part.share_milli = 500;
+  Bench same({gpu("g0", "h100", 80), plain});
+  EXPECT_EQ(same.serve({part, asks(1, "h100")}), "g0 g1");
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

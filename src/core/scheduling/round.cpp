@@ -20,10 +20,14 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
 // this time its tier may use, or room.
 enum class Stuck { job, quota, calendar, room };
 
-tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const Terms& terms) {
+// `then`, if there is one, has the sums when those that stop have ended and others have what they
+// were promised: a quota must do for that too.
+tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const Terms& terms,
+                                     const World* then) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
-  if (over_quota(world, job.ns, terms)) return tl::unexpected(Stuck::quota);
+  if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
+    return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
   const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
   if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
@@ -139,7 +143,7 @@ class Round {
   // way.
   tl::expected<void, Stuck> step(const Job& job, const Terms& terms, Indices& indices) {
     if (terms.gang > 0) return step_together(job, terms, indices);
-    auto room = find_room(world_, job, terms);
+    auto room = find_room(world_, job, terms, then());
     if (room) {
       take(world_, job, terms, room->placement, room->node);
       if (yielders_) yielders_->placed(job, terms, room->placement);
@@ -163,7 +167,7 @@ class Round {
     World trial = world_;
     std::vector<TaskPlaced> members;
     for (Indices each(job); !each.done(); each.advance()) {
-      auto room = find_room(trial, job, terms);
+      auto room = find_room(trial, job, terms, then());
       if (!room) {
         if (room.error() == Stuck::calendar || !promised_gang(job, terms))
           return tl::unexpected(room.error());
@@ -191,7 +195,7 @@ class Round {
     yielders.look_at(trial);
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
-      const auto room = find_room(trial, job, terms);
+      const auto room = find_room(trial, job, terms, &yielders.then());
       if (room) {
         take(trial, job, terms, room->placement, room->node);
         yielders.placed(job, terms, room->placement);
@@ -242,6 +246,8 @@ class Round {
       world_.claims.push_back({job.id, opening.node, opening.at});
     }
   }
+
+  const World* then() const { return yielders_ ? &yielders_->then() : nullptr; }
 
   const State& state_;
   World world_;

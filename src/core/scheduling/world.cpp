@@ -1,6 +1,7 @@
 #include "core/scheduling/world.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/cohorts.h"
 #include "core/index.h"
@@ -77,6 +78,7 @@ void keep(NodeView& view, const Takings& takings, Time until,
 
 // A task that has room on a node, and what of that is not counted for a reservation yet.
 struct Occupant {
+  TaskId task;
   NamespaceId ns;
   Time until;  // zero: nobody knows
   Room left;
@@ -88,15 +90,29 @@ std::vector<Occupant> occupants_of(const State& state, const Node& node) {
   for (const auto& [task, holder] : node.holders) {
     const bool stays = handed_on(state, task, holder);
     if (holder.stopping && !stays) continue;
-    all.push_back({holder.ns, stays ? Time{} : holder.until,
+    all.push_back({task, holder.ns, stays ? Time{} : holder.until,
                    room_of(node, holder, state.terms.at(holder.terms).terms.resources)});
   }
   return all;
 }
 
-// What of a reserved part nobody has yet for whom it was reserved. What somebody has counts once.
-Takings not_yet_used(const Node& node, const Reservation& reservation, const ReservedPart& part,
-                     std::vector<Occupant>& occupants) {
+// Counts what the occupant has for the reservation, as far as it is still needed; so it counts
+// once.
+void count_on(NodeView& view, Occupant& occupant, const Reservation& reservation, Takings& rest) {
+  const auto amount = [](const Takings& takings) {
+    int64_t sum = takings.cpu_milli + takings.memory_bytes;
+    for (const Part& part : takings.parts) sum += part.share_milli + std::popcount(part.slots);
+    return sum;
+  };
+  const int64_t before = amount(rest);
+  remove_available(occupant.left, rest);
+  if (amount(rest) < before) view.within[occupant.task] = &reservation;
+}
+
+// What of a reserved part nobody has yet for whom it was reserved, and comes free by nobody's end.
+Takings not_yet_used(NodeView& view, const Reservation& reservation, const ReservedPart& part,
+                     std::vector<Occupant>& occupants, Time now) {
+  const Node& node = *view.node;
   Takings rest{part.cpu_milli, part.memory_bytes, {}};
   for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
     const Device& device = node.capacity.devices[i];
@@ -104,28 +120,21 @@ Takings not_yet_used(const Node& node, const Reservation& reservation, const Res
       rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
   for (Occupant& occupant : occupants) {
-    if (may_use(reservation, occupant.ns)) remove_available(occupant.left, rest);
+    const bool ends =
+        reservation.from > now && occupant.until && occupant.until <= reservation.from;
+    if (ends || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
   }
   return rest;
 }
 
-// Keeps what is reserved on a node, now or soon: those that begin first come first, as what has
-// ended until then serves the first of them only.
+// Keeps what is reserved on a node, now or soon; those that begin first come first.
 void reserve(World& world, NodeView& view,
              const std::vector<std::pair<const Reservation*, const ReservedPart*>>& parts) {
   const Node& node = *view.node;
   std::vector<Occupant> occupants = occupants_of(*world.state, node);
-  Room ending = nothing_of(node);
   for (const auto& [reservation, part] : parts) {
-    const bool now = reservation->from <= world.now;
-    for (Occupant& occupant : occupants) {
-      if (now || !occupant.until || occupant.until > reservation->from) continue;
-      add(ending, occupant.left);
-      occupant.left = {};
-    }
-    Takings rest = not_yet_used(node, *reservation, *part, occupants);
-    if (!now) {
-      remove_available(ending, rest);
+    const Takings rest = not_yet_used(view, *reservation, *part, occupants, world.now);
+    if (reservation->from > world.now) {
       keep(view, rest, reservation->from, reservation);
       continue;
     }
@@ -175,7 +184,7 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}};
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}, {}};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;

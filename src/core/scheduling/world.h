@@ -39,6 +39,7 @@ struct NodeView {
   std::vector<Kept> kept;
   bool awaited = false;  // somebody waits for work here to end by itself
   Time counted_on;       // until then it does, and makes room for nobody else
+  std::map<TaskId, const Reservation*> within;  // who has, or will have left, what is reserved
 };
 
 // Room that is kept for a job which was served before others.

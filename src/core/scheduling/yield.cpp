@@ -175,11 +175,16 @@ class Yielders::Choice {
     return !yielder.spoken_for && !counted_on(yielder) &&
            all_.yields_to(yielder, job_, terms_, takes_back);
   }
-  // Whether somebody who was served before waits for it to end.
+  // Whether its room would go to others: to somebody who was served before and waits for it to end,
+  // or to those for whom it is reserved.
   bool counted_on(const Yielder& yielder) const {
     return std::any_of(yielder.members.begin(), yielder.members.end(), [&](const auto& member) {
+      const NodeView& view = all_.world_->nodes[member.node];
       const Time until = member.holder->until;
-      return until && until <= all_.world_->nodes[member.node].counted_on;
+      if (until && until <= view.counted_on) return true;
+      const auto within = view.within.find(member.task);
+      return within != view.within.end() &&
+             (within->second->from > all_.world_->now || !may_use(*within->second, job_.ns));
     });
   }
   // Room, and quotas that let the task have it.
@@ -356,7 +361,6 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
   const Placement task = imagined(terms);
   count(relieved_, job.ns, terms, task, +1);
   count(bare_, job.ns, terms, task, +1);
-  count(world, job.ns, terms, task, +1);  // nor may anybody else use up the quota it will need
 }
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {

@@ -36,6 +36,9 @@ class Yielders {
   // Goes on with a world that was copied from the one before.
   void look_at(const World& world) { world_ = &world; }
 
+  // The sums without those that stop or yield, with what was promised and placed.
+  const World& then() const { return relieved_; }
+
   // How a task gets its room if others yield, or when those that are stopping have ended; nullopt
   // when that does not help.
   std::optional<Yielding> make_room(const Job& job, const Terms& terms);

@@ -298,5 +298,25 @@ TEST(Yield, AQuotaThatIsBeingFreedIsForWhomItIsFreed) {
   EXPECT_EQ(world.state.jobs.at(owner).placed, 1u);
 }
 
+// What one that was served before waits for does not make room for the next.
+TEST(Yield, NobodyIsStoppedForRoomThatAnotherWouldGet) {
+  TestWorld world;
+  world.nodes({node("n1", 4)});
+  const auto timed = [](SubmitJob job, Duration wall) {
+    job.terms.wall = wall;
+    job.terms.grace = {};
+    return job;
+  };
+  world.submit(timed(job_of(Tier::batch, 2000), hours(1)));
+  start_all(world);
+  world.submit(job_of(Tier::batch, 4000));  // waits for all of it
+  const JobId cheap = world.submit(timed(job_of(Tier::opportunistic, 2000), minutes(30)));
+  start_all(world);
+  EXPECT_EQ(world.state.jobs.at(cheap).placed, 1u) << "it ends before";
+  world.submit(job_of(Tier::batch, 1000));
+  world.settle();
+  EXPECT_EQ(stopping(world.state), std::set<uint64_t>{});
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

@@ -140,8 +140,7 @@ void offer_alike(const World& world, const Alike& alike, const Terms& terms,
     if (!picked) return;
     fitness = picked->fitness;
   }
-  best.offer(std::get<2>(*at),
-             {fitness, alike.devices_milli, std::get<0>(*at), std::get<1>(*at)});
+  best.offer(std::get<2>(*at), {fitness, alike.devices_milli, std::get<0>(*at), std::get<1>(*at)});
 }
 
 void offer_one(const World& world, size_t node, const Terms& terms, const Allowance& allowed,
@@ -173,8 +172,8 @@ std::optional<Place> find_place(const World& world, const Terms& terms, const Al
   const NodeView& view = world.nodes[*best.node];
   Place found{{view.site, view.node->capacity.name, {}}, *best.node};
   if (terms.resources.devices.empty()) return found;
-  const auto picked = pick(room_for(view, ns, terms, ends_by(world, terms)).devices,
-                           terms.resources, allowed);
+  const auto picked =
+      pick(room_for(view, ns, terms, ends_by(world, terms)).devices, terms.resources, allowed);
   if (!picked) return std::nullopt;
   for (const Part& part : picked->parts)
     found.placement.devices.push_back(held(view.node->capacity.devices[part.device], part));

@@ -29,8 +29,8 @@ class Ranking {
   // The best head's job is done with (placed out, or stuck by itself): the next of its queue
   // follows.
   void advance();
-  // Nothing of the best head's shape can be placed in this round for its namespace, or for anybody in
-  // that cohort.
+  // Nothing of the best head's shape can be placed in this round for its namespace, or for anybody
+  // in that cohort.
   void drop(CohortId cohort = {});
 
  private:

@@ -1,5 +1,5 @@
-// Nodes in the order they are tried, without looking at each: those of one site whose devices are in
-// the same state stand together, the fullest first.
+// Nodes in the order they are tried, without looking at each: those of one site whose devices are
+// in the same state stand together, the fullest first.
 #pragma once
 
 #include <cstdint>

@@ -199,7 +199,7 @@ World look(const State& state, Time now) {
   for (size_t i = 0; i < world.nodes.size(); ++i) world.stock.add(world.nodes[i], i);
   world.some_yield = world.some_yield_to_all ||
                      std::any_of(state.namespaces.begin(), state.namespaces.end(),
-                                  [](const auto& entry) { return borrows(entry.second); });
+                                 [](const auto& entry) { return borrows(entry.second); });
   return world;
 }
 

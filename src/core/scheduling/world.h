@@ -71,12 +71,12 @@ class ShapeSet {
 struct World {
   const State* state = nullptr;
   Time now;
-  std::vector<NodeView> nodes;  // usable: reported, not gone, not draining
-  bool some_yield = false;      // some of the work on them may have to make room, or is about to
+  std::vector<NodeView> nodes;     // usable: reported, not gone, not draining
+  bool some_yield = false;         // some of the work on them may have to make room, or is about to
   bool some_yield_to_all = false;  // and not only to those who are sure of it
   Stock stock;
-  Terms smallest;               // of each resource the least that anybody waits for
-  ShapeSet full;                   // shapes for which the round has found no room
+  Terms smallest;  // of each resource the least that anybody waits for
+  ShapeSet full;   // shapes for which the round has found no room
 
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;
@@ -116,7 +116,8 @@ bool lends(const Lent& lent, const Terms& terms, Time end);
 // Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
 // (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
 // which is lent until then.
-void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending, Time until);
+void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,
+           Time until);
 
 // What the node has for work of the namespace, now or when those that stop have ended: with what is
 // reserved for it.

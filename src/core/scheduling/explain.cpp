@@ -228,6 +228,30 @@ Block first_block(const State& state, const Job& job, uint32_t& members, Time no
   }
 }
 
+// Who has it: "bio has 2, chem 2 of which 1 is borrowed, all free by 14:20".
+void tell_holders(const State& state, const Job& job, Explanation& why, Time now) {
+  constexpr size_t kTold = 3;
+  const World world = look(state, now);
+  why.held_by = held_by(world, job, state.terms_of(job), why.block);
+  if (why.held_by.empty()) return;
+  Time until;
+  bool known = true;
+  for (size_t i = 0; i < why.held_by.size(); ++i) {
+    const HeldBy& each = why.held_by[i];
+    known &= static_cast<bool>(each.until);
+    until = std::max(until, each.until);
+    if (i >= kTold) continue;
+    why.sentence += (i ? ", " : " (") + state.namespaces.at(each.ns).name + " has " +
+                    amount(why.block.resource, each.amount);
+    if (each.borrowed > 0)
+      why.sentence += ", " + amount(why.block.resource, each.borrowed) + " of it borrowed";
+  }
+  if (why.held_by.size() > kTold)
+    why.sentence += " and " + std::to_string(why.held_by.size() - kTold) + " more";
+  if (known) why.sentence += "; free by " + format_time(until) + " at the latest";
+  why.sentence += ")";
+}
+
 // Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to
 // do.
 constexpr uint64_t kPositionMax = 20'000;
@@ -274,6 +298,10 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block, now))
     why = std::move(*room);
   if (quick) return why;
+  tell_holders(state, job, why, now);
+  const Prospects prospect = prospects(state, job, state.terms_of(job), now);
+  why.starts_by = prospect.by;
+  why.alternatives = prospect.alternatives;
   why.position = position_of(state, job);
   why.sentence += "; position " + std::to_string(why.position) +
                   (why.position > kPositionMax ? " or later" : "");

@@ -60,8 +60,8 @@ class Indices {
 
 class Round {
  public:
-  Round(const State& state, Time now, uint32_t max)
-      : state_(state), world_(look(state, now)), max_(max) {}
+  Round(const State& state, Time now, uint32_t max, JobId without = {})
+      : state_(state), world_(look(state, now)), max_(max), without_(without) {}
 
   // Who is sure of what they ask for comes before those who would borrow it, and what makes room
   // for all others comes last: so nobody is given room that they would have to give up at once.
@@ -99,6 +99,7 @@ class Round {
   // Those for whom others have made room get it before anybody else looks for some.
   void serve_owed() {
     for (const JobId id : state_.owed) {
+      if (id == without_) continue;
       const Job& job = state_.jobs.at(id);
       const Terms& terms = state_.terms_of(job);
       Indices& indices = under_way_.try_emplace(id, job).first->second;
@@ -113,7 +114,7 @@ class Round {
     const Job& job = state_.jobs.at(head.job);
     const Terms& terms = state_.terms_of(job);
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
-    if (indices.done()) return ranking.advance();
+    if (indices.done() || head.job == without_) return ranking.advance();
     const size_t placed = made_.placed.size();
     const auto done = step(job, terms, indices);
     if (done && made_.placed.size() > placed && !made_.placed.back().behind)
@@ -252,6 +253,7 @@ class Round {
   const State& state_;
   World world_;
   const uint32_t max_;
+  const JobId without_;
   bool may_line_up_ = true;
   uint32_t promises_ = 0;
   uint32_t awaited_ = 0;
@@ -270,8 +272,8 @@ Decisions round(const State& state, Time now, uint32_t max) {
   return round.take_decisions();
 }
 
-World after_round(const State& state, Time now) {
-  Round round(state, now, UINT32_MAX);
+World after_round(const State& state, Time now, JobId without) {
+  Round round(state, now, UINT32_MAX, without);
   round.run();
   return round.take_world();
 }

@@ -15,7 +15,7 @@ struct Decisions {
 // At most `max` placements; the next round goes on.
 Decisions round(const State& state, Time now, uint32_t max);
 
-// The world as a whole round leaves it, to see who keeps what.
-World after_round(const State& state, Time now);
+// The world as a whole round leaves it, to see who keeps what; without one job, if it is named.
+World after_round(const State& state, Time now, JobId without = {});
 
 }  // namespace atl::core::scheduling

@@ -1,0 +1,22 @@
+// Who has what is waited for, since when, and until when at the latest.
+#pragma once
+
+#include <vector>
+
+#include "core/scheduling/filter.h"
+
+namespace atl::core::scheduling {
+
+struct HeldBy {
+  NamespaceId ns;
+  int64_t amount = 0;    // in the unit of the block
+  int64_t borrowed = 0;  // of that
+  Time since;            // when the first of it was taken
+  Time until;            // when all of it has come free at the latest; zero: nobody knows
+};
+
+// For a block by capacity or quota; those who have most come first.
+std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& terms,
+                            const Block& block);
+
+}  // namespace atl::core::scheduling

@@ -1,0 +1,199 @@
+#include "core/scheduling/whatif.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/amount.h"
+#include "core/scheduling/filter.h"
+#include "core/scheduling/place.h"
+#include "core/scheduling/plan.h"
+#include "core/scheduling/round.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+constexpr size_t kAlternativesMax = 6;
+
+class Trial {
+ public:
+  Trial(const World& world, const Job& job) : world_(world), job_(job) {}
+
+  // The place of its first task, if all that has to start together does.
+  std::optional<Place> starts(const Terms& terms) const {
+    if (terms.gang == 0) return one(world_, terms);
+    World trial = world_;
+    std::optional<Place> first;
+    for (uint32_t i = 0; i < terms.gang; ++i) {
+      const auto found = one(trial, terms);
+      if (!found) return std::nullopt;
+      take(trial, job_, terms, found->placement, found->node);
+      if (!first) first = found;
+    }
+    return first;
+  }
+
+ private:
+  std::optional<Place> one(const World& world, const Terms& terms) const {
+    if (over_array_limit(world, job_, terms) || over_calendar(world, terms) ||
+        over_quota(world, job_.ns, terms))
+      return std::nullopt;
+    return find_place(world, terms, allowance(world, job_.ns, terms.tier), job_.ns);
+  }
+
+  const World& world_;
+  const Job& job_;
+};
+
+// The largest value below `asked`, in steps, with which it starts; zero: none.
+int64_t largest(int64_t asked, int64_t step, const std::function<bool(int64_t)>& starts) {
+  int64_t low = 0, high = (asked - 1) / step;  // in steps; low starts, or is nothing
+  while (low < high) {
+    const int64_t middle = (low + high + 1) / 2;
+    if (starts(middle * step))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low * step;
+}
+
+class Search {
+ public:
+  Search(const World& world, const Job& job, const Terms& terms)
+      : world_(world), trial_(world, job), terms_(terms) {}
+
+  std::vector<Alternative> run() {
+    fewer_cores();
+    less_memory();
+    if (found_.empty()) less_of_both();
+    other_devices();
+    shorter();
+    smaller_gang();
+    elsewhere();
+    if (found_.size() > kAlternativesMax) found_.resize(kAlternativesMax);
+    return std::move(found_);
+  }
+
+ private:
+  bool offer(std::string change, const Terms& terms) {
+    if (!trial_.starts(terms)) return false;
+    found_.push_back({std::move(change), terms});
+    return true;
+  }
+  void fewer_cores() {
+    Terms terms = terms_;
+    const int64_t cores = largest(terms_.resources.cpu_milli, 1000, [&](int64_t value) {
+      terms.resources.cpu_milli = value;
+      return trial_.starts(terms).has_value();
+    });
+    terms.resources.cpu_milli = cores;
+    if (cores > 0) offer("--cpus " + format_milli(cores), terms);
+  }
+  void less_memory() {
+    constexpr int64_t kStep = int64_t{256} << 20;
+    Terms terms = terms_;
+    const int64_t memory = largest(terms_.resources.memory_bytes, kStep, [&](int64_t value) {
+      terms.resources.memory_bytes = value;
+      return trial_.starts(terms).has_value();
+    });
+    terms.resources.memory_bytes = memory;
+    if (memory > 0) offer("--mem " + format_bytes(memory), terms);
+  }
+  void less_of_both() {
+    Terms terms = terms_;
+    for (int halves = 0; halves < 4; ++halves) {
+      terms.resources.cpu_milli = std::max<int64_t>(1000, terms.resources.cpu_milli / 2000 * 1000);
+      terms.resources.memory_bytes /= 2;
+      if (terms.resources.memory_bytes == 0) return;
+      if (offer("--cpus " + format_milli(terms.resources.cpu_milli) + " --mem " +
+                    format_bytes(terms.resources.memory_bytes),
+                terms))
+        return;
+    }
+  }
+  void other_devices() {
+    for (size_t i = 0; i < terms_.resources.devices.size(); ++i) {
+      const DeviceRequest& asked = terms_.resources.devices[i];
+      const std::string flag = asked.kind == "gpu" ? "--gpus " : "--device " + asked.kind + ":";
+      Terms terms = terms_;
+      DeviceRequest& request = terms.resources.devices[i];
+      if (!asked.model.empty()) {
+        request.model = "";
+        request.also.clear();
+        if (offer(flag + (takes_whole(asked) ? std::to_string(asked.count) : "any"), terms))
+          continue;
+        request = asked;
+      }
+      for (request.count = asked.count - 1; request.count > 0; --request.count) {
+        const std::string model = asked.model.empty() ? "" : asked.model + ":";
+        if (offer(flag + model + std::to_string(request.count), terms)) break;
+      }
+      request = asked;
+      if (!takes_whole(asked) || asked.count != 1) continue;
+      for (const int32_t share : {500, 250}) {
+        request.share_milli = share;
+        if (offer(flag + (asked.model.empty() ? "" : asked.model + ":") + format_milli(share),
+                  terms))
+          break;
+      }
+    }
+  }
+  // Room that is lent until somebody else's time.
+  void shorter() {
+    std::set<Duration> spans;
+    for (const NodeView& view : world_.nodes) {
+      for (const Lent& lent : view.lent) {
+        const Duration span = lent.until - world_.now - terms_.grace;
+        if (span >= minutes(1)) spans.insert({span.us / 60'000'000 * 60'000'000});
+      }
+    }
+    for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+      Terms terms = terms_;
+      if (terms_.wall.us > 0 && terms_.wall <= *span) continue;
+      terms.wall = *span;
+      if (offer("--time " + format_duration(*span), terms)) return;
+    }
+  }
+  void smaller_gang() {
+    if (terms_.gang < 2) return;
+    Terms terms = terms_;
+    const int64_t members = largest(terms_.gang, 1, [&](int64_t value) {
+      terms.gang = static_cast<uint32_t>(value);
+      return trial_.starts(terms).has_value();
+    });
+    terms.gang = static_cast<uint32_t>(members);
+    if (members > 0) offer("--gang " + std::to_string(members), terms);
+  }
+  void elsewhere() {
+    if (terms_.site.empty()) return;
+    Terms terms = terms_;
+    terms.site.clear();
+    offer("no --site", terms);
+  }
+
+  const World& world_;
+  const Trial trial_;
+  const Terms& terms_;
+  std::vector<Alternative> found_;
+};
+
+}  // namespace
+
+Prospects prospects(const State& state, const Job& job, const Terms& terms, Time now) {
+  const World world = after_round(state, now, job.id);
+  Prospects found;
+  if (const auto place = Trial(world, job).starts(terms)) {
+    found.site = state.sites.at(place->placement.site).name;
+    found.node = place->placement.node;
+    found.by = now;
+    return found;
+  }
+  if (!over_quota(world, job.ns, terms) && !over_calendar(world, terms)) {
+    for (const Opening& opening : soonest(world, job.ns, terms))
+      found.by = std::max(found.by, opening.at);
+  }
+  found.alternatives = Search(world, job, terms).run();
+  return found;
+}
+
+}  // namespace atl::core::scheduling

@@ -1,0 +1,27 @@
+// What would make it start now: smaller or other requests, tried in the world as a round leaves it
+// for whoever comes last. The same stages answer that place the work, so the answer is true until
+// somebody else comes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/scheduling/world.h"
+
+namespace atl::core::scheduling {
+
+struct Alternative {
+  std::string change;  // as flags: "--cpus 4"
+  Terms terms;
+};
+
+struct Prospects {
+  std::string site, node;  // where it starts now; empty: it does not
+  Time by;                 // when it starts at the latest if nobody else comes; zero: nobody knows
+  std::vector<Alternative> alternatives;
+};
+
+// Of a job that waits, or of one that is not submitted yet.
+Prospects prospects(const State& state, const Job& job, const Terms& terms, Time now);
+
+}  // namespace atl::core::scheduling

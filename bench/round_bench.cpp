@@ -1,7 +1,7 @@
-// What a scheduling round costs in a large world: 1,000 nodes with 8 devices, 1,000 namespaces in 50
-// cohorts, 200 shapes, 100,000 and then 1,000,000 waiting jobs. A full world is looked at again and
-// again as a server does after each change; then work ends and is replaced, which gives placements
-// per second; then one job is explained with what would make it start.
+// What a scheduling round costs in a large world: 1,000 nodes with 8 devices, 1,000 namespaces in
+// 50 cohorts, 200 shapes, 100,000 and then 1,000,000 waiting jobs. A full world is looked at again
+// and again as a server does after each change; then work ends and is replaced, which gives
+// placements per second; then one job is explained with what would make it start.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -55,8 +55,10 @@ class World {
       quota.cpu_milli = 64'000;
       quota.devices["gpu"] = 8;
       run(Request{admin(), SetQuota{name, quota}});
-      run(Request{admin(), SetStake{name, "cohort" + std::to_string(i % kCohorts),
-                                    static_cast<uint32_t>(500 + i % 7 * 250), {}}});
+      run(Request{admin(), SetStake{name,
+                                    "cohort" + std::to_string(i % kCohorts),
+                                    static_cast<uint32_t>(500 + i % 7 * 250),
+                                    {}}});
     }
     for (int i = 0; i < kShapes; ++i) {
       Terms terms;

@@ -35,8 +35,8 @@ void write_borrowed(spec::JsonWriter& json, const core::Quota& nominal, const co
     const auto used = in_use.devices.find(kind);
     const int64_t sure = int64_t{count} * core::kWholeDevice;
     if (used != in_use.devices.end() && used->second > sure)
-      over.devices[kind] =
-          static_cast<uint32_t>((used->second - sure + core::kWholeDevice - 1) / core::kWholeDevice);
+      over.devices[kind] = static_cast<uint32_t>((used->second - sure + core::kWholeDevice - 1) /
+                                                 core::kWholeDevice);
   }
   write_quota(json, over);
 }

@@ -99,7 +99,8 @@ class Engine {
     apply(events);
     start_all();
     if (!events.empty()) want_tick();
-    if (const Time timer = core::next_timer(state_, last_tick_); timer && (!tick_at_ || timer < tick_at_))
+    if (const Time timer = core::next_timer(state_, last_tick_);
+        timer && (!tick_at_ || timer < tick_at_))
       tick_at_ = std::max(timer, now_);
   }
 

@@ -59,8 +59,8 @@ class Round {
   Round(const State& state, Time now, uint32_t max)
       : state_(state), world_(look(state, now)), max_(max) {}
 
-  // Who is sure of what they ask for comes before those who would borrow it, and what makes room for
-  // all others comes last: so nobody is given room that they would have to give up at once.
+  // Who is sure of what they ask for comes before those who would borrow it, and what makes room
+  // for all others comes last: so nobody is given room that they would have to give up at once.
   void run() {
     serve_owed();
     for (const bool last : {false, true}) {

@@ -260,8 +260,7 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
 
 // What can be told without looking at the nodes.
 bool Yielders::hopeless(const Job& job, const Terms& terms, bool takes_back) const {
-  if (!any_stopping_ && !takes_back &&
-      (!any_opportunistic_ || terms.tier == Tier::opportunistic))
+  if (!any_stopping_ && !takes_back && (!any_opportunistic_ || terms.tier == Tier::opportunistic))
     return true;
   return no_room_.count(world_->state->terms.at(job.terms).shape) > 0 ||
          over_quota(bare_, job.ns, terms).has_value();

@@ -59,7 +59,7 @@ class Yielders {
   std::vector<Yielder> all_;                  // whom to ask first, first
   std::vector<std::vector<size_t>> by_node_;  // who of them has room there
   std::vector<Room> yield_;                   // of each node, what all of them would give
-  std::set<ShapeId> no_room_;  // shapes for which no node has room even if all yield
+  std::set<ShapeId> no_room_;                 // shapes for which no node has room even if all yield
 };
 
 // The same sums without the tasks that are stopping.

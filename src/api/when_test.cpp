@@ -4,7 +4,7 @@
 namespace atl::api {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -15,15 +15,15 @@ class When : public ApiTest {
                const std::string& field, const std::string& text) {
     const http::Response answer = as("root", method, target, body);
     EXPECT_EQ(answer.status, status) << answer.body;
-    EXPECT_TRUE(has(answer.body, "\"field\":\"" + field + "\"")) << answer.body;
-    EXPECT_TRUE(has(answer.body, text)) << answer.body;
+    EXPECT_TRUE(says(answer.body, "\"field\":\"" + field + "\"")) << answer.body;
+    EXPECT_TRUE(says(answer.body, text)) << answer.body;
   }
 };
 
 TEST_F(When, TheCalendarSaysWhatHoldsAndWhenThatChanges) {
-  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/calendar").body,
-                  R"({"now":"2026-09-21T14:13:20Z","utc_offset_minutes":0,"next_change":null,)"
-                  R"("entries":[]})"));
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/calendar").body,
+                   R"({"now":"2026-09-21T14:13:20Z","utc_offset_minutes":0,"next_change":null,)"
+                   R"("entries":[]})"));
   const http::Response set = as("root", "PUT", "/api/v1/calendar/days",
                                 R"({"days":"mon-fri","from":"08:00","until":"18:00","share":0.3})");
   EXPECT_EQ(set.body,
@@ -31,9 +31,9 @@ TEST_F(When, TheCalendarSaysWhatHoldsAndWhenThatChanges) {
             R"("share":0.3,"limit":{},"holds":true})");
   as("root", "PUT", "/api/v1/calendar/ends", R"({"days":"sat,sun","limit":{"cpus":2}})");
   const http::Response calendar = as("ada", "GET", "/api/v1/calendar");
-  EXPECT_TRUE(has(calendar.body, R"("next_change":"2026-09-21T18:00:00Z")")) << calendar.body;
+  EXPECT_TRUE(says(calendar.body, R"("next_change":"2026-09-21T18:00:00Z")")) << calendar.body;
   EXPECT_TRUE(
-      has(calendar.body, R"("until":"24:00","share":null,"limit":{"cpus":2},"holds":false)"))
+      says(calendar.body, R"("until":"24:00","share":null,"limit":{"cpus":2},"holds":false)"))
       << calendar.body;
   EXPECT_EQ(as("root", "DELETE", "/api/v1/calendar/ends").status, 204);
   refused("DELETE", "/api/v1/calendar/ends", "", 404, "name", "no entry");
@@ -50,10 +50,10 @@ TEST_F(When, AReservationIsKeptForThoseItNames) {
       as("root", "POST", "/api/v1/reservations",
          R"({"name":"course","until":"2026-09-21T16:00:00Z","namespaces":["default"],"nodes":1})");
   EXPECT_EQ(made.status, 201) << made.body;
-  EXPECT_TRUE(has(made.body, R"("until":"2026-09-21T16:00:00Z","active":true,)"
-                             R"("namespaces":["default"],"nodes":1,"count":null)"))
+  EXPECT_TRUE(says(made.body, R"("until":"2026-09-21T16:00:00Z","active":true,)"
+                              R"("namespaces":["default"],"nodes":1,"count":null)"))
       << made.body;
-  EXPECT_TRUE(has(made.body, R"("parts":[{"site":"local","node":"node1","cpus":4)")) << made.body;
+  EXPECT_TRUE(says(made.body, R"("parts":[{"site":"local","node":"node1","cpus":4)")) << made.body;
   refused("POST", "/api/v1/reservations",
           R"({"name":"b","from":"2026-09-21T15:00:00Z","until":"2026-09-21T17:00:00Z",)"
           R"("namespaces":["default"],"nodes":1})",
@@ -69,19 +69,19 @@ TEST_F(When, AReservationIsKeptForThoseItNames) {
           R"({"name":"b","until":"2026-09-22T17:00:00Z","namespaces":["default"],"nodes":1,)"
           R"("cpus":2})",
           400, "nodes", "either");
-  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/reservations").body, R"("name":"course")"));
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/reservations").body, R"("name":"course")"));
   EXPECT_EQ(as("root", "DELETE", "/api/v1/reservations/course").status, 204);
   EXPECT_EQ(as("ada", "GET", "/api/v1/reservations").body, R"({"reservations":[]})");
 }
 
 TEST_F(When, ANodeThatDrainsTakesNothingNew) {
   const http::Response drained = as("root", "POST", "/api/v1/sites/local/nodes/node1/drain");
-  EXPECT_TRUE(has(drained.body, R"("name":"node1","gone":false,"draining":true)")) << drained.body;
+  EXPECT_TRUE(says(drained.body, R"("name":"node1","gone":false,"draining":true)")) << drained.body;
   const std::string id = submit("ada", R"({"command":["x"]})");
-  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/" + id).body, R"("state":"waiting")"));
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/jobs/" + id).body, R"("state":"waiting")"));
   as("root", "POST", "/api/v1/sites/local/nodes/node1/undrain");
   start(id);
-  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/jobs/" + id).body, R"("state":"running")"));
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/jobs/" + id).body, R"("state":"running")"));
   refused("POST", "/api/v1/sites/local/nodes/none/drain", "", 404, "node", "no node");
 }
 
@@ -92,7 +92,7 @@ TEST_F(When, TheyArePartsOfThePlatformsDocument) {
       R"("until":"2026-09-22T12:00:00Z","namespaces":["default"],"cpus":2}]})";
   const http::Response done = as("root", "PATCH", "/api/v1/platform", wish);
   EXPECT_EQ(done.status, 200) << done.body;
-  EXPECT_TRUE(has(done.body, R"("change":"add","kind":"reservation","name":"course")"))
+  EXPECT_TRUE(says(done.body, R"("change":"add","kind":"reservation","name":"course")"))
       << done.body;
   const http::Response now = as("root", "GET", "/api/v1/platform");
   EXPECT_EQ(as("root", "PATCH", "/api/v1/platform?prune=true", now.body).body,

@@ -10,7 +10,7 @@ namespace {
 using testing::Ran;
 using testing::TestServer;
 
-bool has(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -25,15 +25,15 @@ TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
   server.on("GET", "/api/v1/calendar", kCalendar);
   server.start();
   const std::string out = server.run({"calendar"}).out;
-  EXPECT_TRUE(has(out, "days    batch    mon-fri  08:00  18:00   30 %")) << out;
-  EXPECT_TRUE(has(out, "mon xx······3333333333······\n")) << out;
-  EXPECT_TRUE(has(out, "sat ························\n")) << out;
-  EXPECT_TRUE(has(out, "sun ······················xx\n")) << out;
-  EXPECT_TRUE(has(out, "mon ------------------------\n")) << out;
-  EXPECT_TRUE(has(out, "UTC+01:00")) << out;
-  EXPECT_FALSE(has(out, "\x1b[")) << out;
+  EXPECT_TRUE(says(out, "days    batch    mon-fri  08:00  18:00   30 %")) << out;
+  EXPECT_TRUE(says(out, "mon xx······3333333333······\n")) << out;
+  EXPECT_TRUE(says(out, "sat ························\n")) << out;
+  EXPECT_TRUE(says(out, "sun ······················xx\n")) << out;
+  EXPECT_TRUE(says(out, "mon ------------------------\n")) << out;
+  EXPECT_TRUE(says(out, "UTC+01:00")) << out;
+  EXPECT_FALSE(says(out, "\x1b[")) << out;
   EXPECT_EQ(server.run({"calendar", "-q"}).out, "days\nnights\nsome\n");
-  EXPECT_TRUE(has(server.run({"calendar", "-o", "json"}).out, "\"utc_offset_minutes\": 60"));
+  EXPECT_TRUE(says(server.run({"calendar", "-o", "json"}).out, "\"utc_offset_minutes\": 60"));
 }
 
 TEST(CalendarVerb, SetsAndRemovesEntries) {
@@ -55,10 +55,11 @@ TEST(CalendarVerb, SetsAndRemovesEntries) {
     EXPECT_EQ(ran.code, kExitUsage);
     return ran.err;
   };
-  EXPECT_TRUE(has(refusal({"--days", "work"}), "write mon-fri"));
-  EXPECT_TRUE(has(refusal({"--from", "8"}), "--from: \"8\" is not a time of the day: write 08:00"));
-  EXPECT_TRUE(has(refusal({"--share", "30"}), "from 0 to 1, such as 0.3"));
-  EXPECT_TRUE(has(refusal({"--limit", "many"}), "write cpu=64"));
+  EXPECT_TRUE(says(refusal({"--days", "work"}), "write mon-fri"));
+  EXPECT_TRUE(
+      says(refusal({"--from", "8"}), "--from: \"8\" is not a time of the day: write 08:00"));
+  EXPECT_TRUE(says(refusal({"--share", "30"}), "from 0 to 1, such as 0.3"));
+  EXPECT_TRUE(says(refusal({"--limit", "many"}), "write cpu=64"));
 }
 
 TEST(ReservationVerb, SaysWhenAndHowMuch) {
@@ -75,24 +76,24 @@ TEST(ReservationVerb, SaysWhenAndHowMuch) {
             R"({"name":"course","from":"2026-11-17T10:00:00Z","until":"2026-11-17T12:00:00Z",)"
             R"("namespaces":["course","lab"],"nodes":2})");
   EXPECT_TRUE(
-      has(sent({"--from", "2026-11-17T10:00:00Z", "--until", "2026-11-17T12:00:00Z", "--count",
-                "10", "--cpus", "2", "--mem", "4Ki", "--gpus", "a100:2", "--site", "local"}),
-          R"("count":10,"cpus":2,"memory":4096,"devices":{"gpu:a100":2},"site":"local"})"));
-  EXPECT_FALSE(has(sent({"--for", "2h", "--nodes", "1"}), "from")) << "now is the server's";
+      says(sent({"--from", "2026-11-17T10:00:00Z", "--until", "2026-11-17T12:00:00Z", "--count",
+                 "10", "--cpus", "2", "--mem", "4Ki", "--gpus", "a100:2", "--site", "local"}),
+           R"("count":10,"cpus":2,"memory":4096,"devices":{"gpu:a100":2},"site":"local"})"));
+  EXPECT_FALSE(says(sent({"--for", "2h", "--nodes", "1"}), "from")) << "now is the server's";
   const auto refusal = [&](std::vector<std::string> args) {
     args.insert(args.begin(), {"reservation", "create", "course", "--ns", "course"});
     const Ran ran = server.run(std::move(args));
     EXPECT_EQ(ran.code, kExitUsage);
     return ran.err;
   };
-  EXPECT_TRUE(has(refusal({"--nodes", "1"}), "either --until 12:00 or --for 2h"));
-  EXPECT_TRUE(has(refusal({"--nodes", "1", "--for", "1h", "--until", "12:00"}), "either"));
-  EXPECT_TRUE(has(refusal({"--for", "1h"}), "--nodes 1"));
-  EXPECT_TRUE(has(refusal({"--for", "1h", "--nodes", "1", "--cpus", "2"}), "either --nodes"));
-  EXPECT_TRUE(has(refusal({"--for", "1h", "--nodes", "0"}), "write 1 or more"));
-  EXPECT_TRUE(has(refusal({"--for", "1h", "--cpus", "1", "--gpus", "0.5"}), "only whole devices"));
-  EXPECT_TRUE(has(refusal({"--from", "soon", "--for", "1h", "--nodes", "1"}),
-                  "--from: \"soon\" is not a time: write"));
+  EXPECT_TRUE(says(refusal({"--nodes", "1"}), "either --until 12:00 or --for 2h"));
+  EXPECT_TRUE(says(refusal({"--nodes", "1", "--for", "1h", "--until", "12:00"}), "either"));
+  EXPECT_TRUE(says(refusal({"--for", "1h"}), "--nodes 1"));
+  EXPECT_TRUE(says(refusal({"--for", "1h", "--nodes", "1", "--cpus", "2"}), "either --nodes"));
+  EXPECT_TRUE(says(refusal({"--for", "1h", "--nodes", "0"}), "write 1 or more"));
+  EXPECT_TRUE(says(refusal({"--for", "1h", "--cpus", "1", "--gpus", "0.5"}), "only whole devices"));
+  EXPECT_TRUE(says(refusal({"--from", "soon", "--for", "1h", "--nodes", "1"}),
+                   "--from: \"soon\" is not a time: write"));
 }
 
 TEST(ReservationVerb, ListsWhatIsKeptForWhom) {
@@ -102,7 +103,7 @@ TEST(ReservationVerb, ListsWhatIsKeptForWhom) {
   server.on("DELETE", "/api/v1/reservations/{reservation}", "", 204);
   server.start();
   const std::string out = server.run({"reservation", "list"}).out;
-  EXPECT_TRUE(has(out, "to come  course, lab  2 x cpu 4, memory 1Gi, gpu 1  local/n1")) << out;
+  EXPECT_TRUE(says(out, "to come  course, lab  2 x cpu 4, memory 1Gi, gpu 1  local/n1")) << out;
   EXPECT_EQ(server.run({"reservation", "cancel", "course"}).out, "cancelled reservation course\n");
 }
 
@@ -115,14 +116,14 @@ TEST(NodeVerb, TheSiteMayBeLeftOutWhereOnlyOneHasSuchANode) {
   server.on("POST", "/api/v1/sites/{site}/nodes/{node}/undrain", R"({"name":"a"})");
   server.start();
   const std::string out = server.run({"node", "list"}).out;
-  EXPECT_TRUE(has(out, "n1    a     draining  1 of 4")) << out;
+  EXPECT_TRUE(says(out, "n1    a     draining  1 of 4")) << out;
   EXPECT_EQ(server.run({"node", "list", "-q"}).out, "a/n1\na/n2\nb/n2\n");
-  EXPECT_TRUE(has(server.run({"node", "list", "-o", "json"}).out, "\"path\": \"a/n1\""));
+  EXPECT_TRUE(says(server.run({"node", "list", "-o", "json"}).out, "\"path\": \"a/n1\""));
   EXPECT_EQ(server.run({"node", "drain", "n1"}).out, "a/n1 takes no more work\n");
-  EXPECT_EQ(server.requests().back(), "POST /api/v1/sites/a/nodes/n1/drain ");
+  EXPECT_EQ(server.requests().back(), "POST /api/v1/sites/a/nodes/n1/drain");
   EXPECT_EQ(server.run({"node", "undrain", "b/n2"}).out, "b/n2 takes work again\n");
-  EXPECT_TRUE(has(server.run({"node", "drain", "n2"}).err, "write a/n2 or b/n2"));
-  EXPECT_TRUE(has(server.run({"node", "drain", "nn1"}).err, "no node \"nn1\"; did you mean n1?"));
+  EXPECT_TRUE(says(server.run({"node", "drain", "n2"}).err, "write a/n2 or b/n2"));
+  EXPECT_TRUE(says(server.run({"node", "drain", "nn1"}).err, "no node \"nn1\"; did you mean n1?"));
 }
 
 }  // namespace

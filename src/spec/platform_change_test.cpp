@@ -91,9 +91,7 @@ reservations:
 )";
 
 TEST_F(PlatformChange, TimesAreReadShownAndWrittenBack) {
-  core::NodeCapacity machine = core::node("n", 4);
-  machine.devices = {{"g0", "gpu", "a100", 0, true}, {"g1", "gpu", "a100", 0, true}};
-  world.nodes({machine});
+  world.nodes({core::node("n", 4, int64_t{4} << 30, 2)});
   world.now = *parse_time("2027-01-05T09:00:00Z");
   const auto changes =
       preview(world.state, core::TestWorld::admin(), to_command(parsed(kWhen), false), world.now);

@@ -76,7 +76,7 @@ class OneMachine(unittest.TestCase):
         self.atoll.cli("calendar", "set", "until-next-minute", "--share", "0", "--from",
                        f"{before.tm_hour:02}:{before.tm_min:02}", "--until", f"{minute.tm_hour:02}:{minute.tm_min:02}")
         job = self.atoll.submit("--", "true")
-        self.assertEqual(self.atoll.wait_job(job)["outcome"], "succeeded")
+        self.assertEqual(self.atoll.wait_job(job, seconds=120)["outcome"], "succeeded")
 
     def test_a_reservation_keeps_the_machine_for_whom_it_is(self):
         self.atoll.cli("reservation", "create", "exam", "--for", "2h", "--ns", "course", "--nodes", "1")

@@ -188,6 +188,7 @@ std::vector<Endpoint> platform_endpoints() {
 
 std::vector<Endpoint> site_endpoints() {
   const Param site = path_param("site", "Its name.", "\"local\"");
+  const Param node = path_param("node", "The node's name.", "\"n1\"");
   return {
       {.path = "/api/v1/sites",
        .summary = "List sites and their nodes.",
@@ -217,6 +218,24 @@ std::vector<Endpoint> site_endpoints() {
        .params = {site},
        .response = site_shape,
        .handle = undrain_site,
+       .changes = true},
+      {.method = "POST",
+       .path = "/api/v1/sites/{site}/nodes/{node}/drain",
+       .summary = "Start nothing new on one node.",
+       .tag = "sites",
+       .needs = Needs::platform_admin,
+       .params = {site, node},
+       .response = site_shape,
+       .handle = drain_node,
+       .changes = true},
+      {.method = "POST",
+       .path = "/api/v1/sites/{site}/nodes/{node}/undrain",
+       .summary = "Use the node again.",
+       .tag = "sites",
+       .needs = Needs::platform_admin,
+       .params = {site, node},
+       .response = site_shape,
+       .handle = undrain_node,
        .changes = true},
   };
 }

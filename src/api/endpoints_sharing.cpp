@@ -96,8 +96,9 @@ std::vector<Endpoint> sharing_endpoints() {
                                                     .fallback = "false"}),
                   query_param(spec::Kind::boolean,
                               {.name = "prune",
-                               .sentence = "Delete cohorts that are not named, and namespaces that "
-                                           "are not named and have no jobs.",
+                               .sentence = "Delete cohorts, calendar entries and reservations that "
+                                           "are not named, and namespaces that are not named and "
+                                           "have no jobs.",
                                .example = "true",
                                .fallback = "false"})},
        .request = platform_shape,

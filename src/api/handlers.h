@@ -48,6 +48,13 @@ void show_fair(const CallPtr& call);      // fair.cpp
 void show_platform(const CallPtr& call);  // platform.cpp
 void apply_platform(const CallPtr& call);
 
+void show_calendar(const CallPtr& call);  // calendar.cpp
+void set_calendar_entry(const CallPtr& call);
+void delete_calendar_entry(const CallPtr& call);
+void list_reservations(const CallPtr& call);  // reservations.cpp
+void create_reservation(const CallPtr& call);
+void cancel_reservation(const CallPtr& call);
+
 void list_users(const CallPtr& call);  // users.cpp
 void show_user(const CallPtr& call);
 void create_user(const CallPtr& call);
@@ -61,6 +68,8 @@ void list_sites(const CallPtr& call);  // sites.cpp
 void show_site(const CallPtr& call);
 void drain_site(const CallPtr& call);
 void undrain_site(const CallPtr& call);
+void drain_node(const CallPtr& call);
+void undrain_node(const CallPtr& call);
 
 void show_stats(const CallPtr& call);  // stats.cpp
 void show_metrics(const CallPtr& call);

@@ -52,7 +52,7 @@ void apply_platform(const CallPtr& call) {
     return view(
         call,
         [call, order](const core::State& state) {
-          return spec::preview(state, call->actor, order);
+          return spec::preview(state, call->actor, order, call->context.options.now());
         },
         [call](const std::vector<spec::Change>& changes) {
           respond_changes(call, changes, false);
@@ -64,7 +64,7 @@ void apply_platform(const CallPtr& call) {
       call, order, {},
       [call, changes](const runtime::Accepted&) { respond_changes(call, *changes, true); },
       [call, order, changes](const core::State& state) -> Result<void> {
-        auto found = spec::preview(state, call->actor, order);
+        auto found = spec::preview(state, call->actor, order, call->context.options.now());
         if (!found) return tl::unexpected(found.error());
         *changes = std::move(*found);
         return {};

@@ -73,6 +73,9 @@ constexpr Sample kSamples[] = {
     {"PUT", "/api/v1/cohorts/{cohort}", nullptr, R"({"weight":2})"},
     {"PATCH", "/api/v1/policy", nullptr, R"({"half_life":"1d"})"},
     {"PATCH", "/api/v1/platform", nullptr, R"({"cohorts":[{"name":"fresh"}]})"},
+    {"PUT", "/api/v1/calendar/{entry}", nullptr, R"({"share":0.5})"},
+    {"POST", "/api/v1/reservations", nullptr,
+     R"({"name":"fresh","until":"2026-09-22T00:00:00Z","namespaces":["default"],"cpus":1})"},
     {"POST", "/api/v1/users", nullptr, R"({"name":"fresh"})"},
     {"GET", "/api/v1/users/{user}", nullptr, ""},
     {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
@@ -81,8 +84,10 @@ constexpr Sample kSamples[] = {
 };
 
 std::string filled(std::string path) {
-  for (const auto& [name, value] : {std::pair("{id}", "1"), std::pair("{namespace}", "default"),
-                                    std::pair("{site}", "local"), std::pair("{cohort}", "group")}) {
+  for (const auto& [name, value] :
+       {std::pair("{id}", "1"), std::pair("{namespace}", "default"), std::pair("{site}", "local"),
+        std::pair("{cohort}", "group"), std::pair("{entry}", "days"), std::pair("{node}", "node1"),
+        std::pair("{reservation}", "course")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -105,6 +110,10 @@ class Roles : public ApiTest {
                {Who::expired, token_of("ada", R"({"expires_in":"1s"})")}};
     clock.time = clock.time + seconds(10);
     as("root", "PUT", "/api/v1/cohorts/group", "{}");
+    as("root", "PUT", "/api/v1/calendar/days", R"({"share":0.9})");
+    as("root", "POST", "/api/v1/reservations",
+       R"({"name":"course","from":"2026-10-01T00:00:00Z","until":"2026-10-01T01:00:00Z",)"
+       R"("namespaces":["default"],"cpus":1})");
     // Job 1 belongs to the member and runs.
     send({.method = "POST",
           .target = "/api/v1/jobs",

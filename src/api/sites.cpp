@@ -7,6 +7,7 @@ namespace {
 
 void write_node(spec::JsonWriter& json, const core::Node& node) {
   json.begin_object().member("name", node.capacity.name).member("gone", node.gone);
+  json.member("draining", node.draining);
   json.key("cpus").milli(node.capacity.cpu_milli).key("cpus_used").milli(node.cpu_milli_used);
   json.member("memory_bytes", node.capacity.memory_bytes)
       .member("memory_bytes_used", node.memory_bytes_used);
@@ -61,6 +62,13 @@ void set_draining(const CallPtr& call, bool draining) {
           [call, name](const runtime::Accepted&) { show_named(call, name); });
 }
 
+void set_node_draining(const CallPtr& call, bool draining) {
+  const std::string site(call->request().param("site"));
+  const std::string node(call->request().param("node"));
+  command(call, core::DrainNode{site, node, draining}, {},
+          [call, site](const runtime::Accepted&) { show_named(call, site); });
+}
+
 }  // namespace
 
 void list_sites(const CallPtr& call) {
@@ -86,5 +94,7 @@ void show_site(const CallPtr& call) {
 }
 void drain_site(const CallPtr& call) { set_draining(call, true); }
 void undrain_site(const CallPtr& call) { set_draining(call, false); }
+void drain_node(const CallPtr& call) { set_node_draining(call, true); }
+void undrain_node(const CallPtr& call) { set_node_draining(call, false); }
 
 }  // namespace atl::api

@@ -114,13 +114,15 @@ constexpr std::array kDevice{always(Kind::text, "unit", "Its name on the node.")
                              always(Kind::text, "model", "Such as a100."),
                              always(Kind::integer, "memory_bytes", "Its memory."),
                              always(Kind::boolean, "simulated", "Whether it is only declared."),
-                             always(Kind::boolean, "used", "Whether a task holds it.")};
+                             always(Kind::boolean, "used", "Whether a task holds it."),
+                             always(Kind::number, "used_share", "The part of it that is held.")};
 const Shape& node_device_shape() {
   static constexpr Shape shape{"NodeDevice", "A device of a node.", kDevice};
   return shape;
 }
 constexpr std::array kNode{always(Kind::text, "name", "Its name."),
                            always(Kind::boolean, "gone", "Whether it is no longer reported."),
+                           always(Kind::boolean, "draining", "Whether nothing new starts there."),
                            always(Kind::number, "cpus", "Cores it has."),
                            always(Kind::number, "cpus_used", "Cores given away."),
                            always(Kind::integer, "memory_bytes", "Memory it has."),

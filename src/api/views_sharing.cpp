@@ -81,7 +81,7 @@ constexpr std::array kFair{
            "A tree, each behind the one it belongs to, furthest behind first.", fair_row_shape)};
 
 constexpr const char* kChangeWords[] = {"add", "remove", "change"};
-constexpr const char* kChangeKinds[] = {"policy", "cohort", "namespace"};
+constexpr const char* kChangeKinds[] = {"policy", "cohort", "namespace", "calendar", "reservation"};
 constexpr std::array kChange{
     word("change", "What happens to it.", kChangeWords),
     word("kind", "What it is.", kChangeKinds),

@@ -141,21 +141,23 @@ Result<int> export_platform(Session& session) {
 
 void add_apply_verbs(Verbs& verbs) {
   auto flags = std::make_shared<ApplyFlags>();
-  CLI::App* verb = verbs.add(
-      nullptr, "apply", "Put a file of cohorts, quotas and weights in force, all of it or nothing",
-      "atoll export > platform.yaml\n"
-      "atoll apply -f platform.yaml --dry-run      what would change\n"
-      "atoll apply -f platform.yaml\n"
-      "atoll apply -f platform.yaml --prune --yes  also delete what it does not name",
-      [flags](Session& session) { return apply_file(session, *flags); });
+  CLI::App* verb =
+      verbs.add(nullptr, "apply",
+                "Put a file of cohorts, quotas, hours and reservations in force, all or nothing",
+                "atoll export > platform.yaml\n"
+                "atoll apply -f platform.yaml --dry-run      what would change\n"
+                "atoll apply -f platform.yaml\n"
+                "atoll apply -f platform.yaml --prune --yes  also delete what it does not name",
+                [flags](Session& session) { return apply_file(session, *flags); });
   verb->add_option("-f,--file", flags->file, "The file; - for standard input")
       ->required()
       ->type_name("FILE");
   verb->add_flag("--dry-run", flags->dry_run, "Show what would change, and change nothing");
   verb->add_flag("-y,--yes", flags->yes, "Do not ask");
-  verb->add_flag("--prune", flags->prune,
-                 "Delete cohorts that the file does not name, and namespaces that it does not name "
-                 "and that have no jobs");
+  verb->add_flag(
+      "--prune", flags->prune,
+      "Delete cohorts, calendar entries and reservations that the file does not name, and "
+      "namespaces that it does not name and that have no jobs");
   verbs.add(nullptr, "export", "Write what is in force as a file for `atoll apply`",
             "atoll export > platform.yaml\natoll export -o json", export_platform);
 }

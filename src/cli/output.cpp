@@ -124,12 +124,18 @@ Time wall_clock() {
 std::string show_age(const std::string& rfc3339) {
   const auto when = parse_time(rfc3339);
   if (!when || rfc3339.empty()) return {};
-  const std::int64_t age = std::max<std::int64_t>(0, (wall_clock() - *when).us / 1'000'000);
-  // One unit is all that anybody reads of an age.
-  if (age < 60) return std::to_string(age) + "s ago";
-  if (age < 3600) return std::to_string(age / 60) + "m ago";
-  if (age < 86400) return std::to_string(age / 3600) + "h ago";
-  if (age < 7 * 86400) return std::to_string(age / 86400) + "d ago";
+  const std::int64_t seconds = (wall_clock() - *when).us / 1'000'000;
+  const std::int64_t age = seconds < 0 ? -seconds : seconds;
+  // One unit is all that anybody reads of an age. A clock that is a little behind is no future.
+  const auto said = [&](std::int64_t count, const char* unit) {
+    const std::string span = std::to_string(count) + unit;
+    return seconds < -1 ? "in " + span : span + " ago";
+  };
+  if (seconds == -1) return "0s ago";
+  if (age < 60) return said(age, "s");
+  if (age < 3600) return said(age / 60, "m");
+  if (age < 86400) return said(age / 3600, "h");
+  if (age < 7 * 86400) return said(age / 86400, "d");
   return show_local_time(rfc3339).substr(0, 10);
 }
 

@@ -22,6 +22,9 @@ namespace atl::cli {
 // A weight as people write it: above zero, in thousandths.
 [[nodiscard]] Result<spec::Cpus> parse_weight(const std::string& text);
 
+// The machines of a site (site.cpp).
+View node_view();
+
 // The name, moved to the right by its depth in a tree.
 Cell indented_name(const Json& item);
 

@@ -6,6 +6,7 @@
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "core/core.h"
 #include "simulate/generate.h"
 #include "simulate/plots.h"
 #include "simulate/report.h"
@@ -77,6 +78,29 @@ void shorten_names(std::vector<Trial>& trials) {
   }
 }
 
+// The platform of a trial as it begins. The calendar goes by the trace's clock, in UTC.
+Result<core::State> state_of(const Trial& trial, const simulate::Trace& trace) {
+  const spec::PlatformFile& file = trial.file;
+  const auto refuse = [&](const std::string& field, const std::string& message) {
+    const int line = file.line_of(field);
+    return fail(ErrorCode::invalid,
+                trial.path + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message);
+  };
+  if (!file.reservations.empty())
+    return refuse("reservations",
+                  "a trace has times of its own, in which dates mean nothing; leave reservations "
+                  "out of what is simulated");
+  auto state = simulate::build_state(file, trial.path, trial.nodes, trace);
+  if (!state || file.calendar.empty()) return state;
+  core::ApplyPlatform wish;
+  wish.calendar = file.calendar;
+  const core::Actor root{state->users.begin()->first, false, {}, {}};
+  const auto events = core::decide(*state, {state->now, core::Request{root, std::move(wish)}});
+  if (!events) return refuse(events.error().field, events.error().message);
+  for (const core::Event& event : *events) core::apply(*state, event);
+  return state;
+}
+
 // All of them are looked at before the first is run: a mistake in the last one is told at once.
 Result<std::vector<Trial>> trials_of(const SimulateFlags& flags, const simulate::Trace& trace) {
   std::vector<Trial> trials;
@@ -91,7 +115,7 @@ Result<std::vector<Trial>> trials_of(const SimulateFlags& flags, const simulate:
     auto nodes = simulate::nodes_for(trial.file, trace);
     if (!nodes) return tl::unexpected(nodes.error());
     trial.nodes = std::move(*nodes);
-    const auto state = simulate::build_state(trial.file, trial.path, trial.nodes, trace);
+    const auto state = state_of(trial, trace);
     if (!state) return tl::unexpected(state.error());
   }
   return trials;
@@ -117,7 +141,7 @@ class TrialProgress {
 
 Result<NamedRun> run_trial(const Session& session, const simulate::Trace& trace, const Trial& trial,
                            simulate::EngineOptions options) {
-  auto state = simulate::build_state(trial.file, trial.path, trial.nodes, trace);
+  auto state = state_of(trial, trace);
   if (!state) return tl::unexpected(state.error());
   const auto entitled = simulate::entitlements(*state, trace);
   TrialProgress progress(session.terminal, trial.name, trace.tasks());

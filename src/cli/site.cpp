@@ -78,21 +78,6 @@ View site_view() {
                [](const Json& site) { return Cell{join(site["abilities"])}; }}}};
 }
 
-View node_view() {
-  return {.columns = {
-              {{.title = "NODE", .least = 6}, cell_text("name")},
-              {{.title = "STATUS"}, status_cell},
-              {{.title = "TASKS", .align = Align::right}, cell_text("tasks")},
-              {{.title = "CPUS", .align = Align::right},
-               [](const Json& node) { return Cell{used_of(node, "cpus_used", "cpus", false)}; }},
-              {{.title = "MEM", .align = Align::right},
-               [](const Json& node) {
-                 return Cell{used_of(node, "memory_bytes_used", "memory_bytes", true)};
-               }},
-              {{.title = "DEVICES", .least = 8},
-               [](const Json& node) { return Cell{node_devices(node)}; }}}};
-}
-
 Result<int> show_site(Session& session, const std::string& name) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
@@ -110,6 +95,21 @@ Result<int> show_site(Session& session, const std::string& name) {
 }
 
 }  // namespace
+
+View node_view() {
+  return {.columns = {
+              {{.title = "NODE", .least = 6}, cell_text("name")},
+              {{.title = "STATUS"}, status_cell},
+              {{.title = "TASKS", .align = Align::right}, cell_text("tasks")},
+              {{.title = "CPUS", .align = Align::right},
+               [](const Json& node) { return Cell{used_of(node, "cpus_used", "cpus", false)}; }},
+              {{.title = "MEM", .align = Align::right},
+               [](const Json& node) {
+                 return Cell{used_of(node, "memory_bytes_used", "memory_bytes", true)};
+               }},
+              {{.title = "DEVICES", .least = 8},
+               [](const Json& node) { return Cell{node_devices(node)}; }}}};
+}
 
 void add_site_verbs(Verbs& verbs) {
   CLI::App* noun = verbs.add_noun("site", "Sites: list, show, drain, undrain",

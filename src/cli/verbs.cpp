@@ -166,10 +166,13 @@ void add_all_verbs(Verbs& verbs) {
   add_doctor_verb(verbs);
   add_backup_verbs(verbs);
   add_site_verbs(verbs);
+  add_node_verbs(verbs);
   verbs.heading("Sharing");
   add_fair_verb(verbs);
   add_tier_verbs(verbs);
   add_cohort_verbs(verbs);
+  add_calendar_verbs(verbs);
+  add_reservation_verbs(verbs);
   add_apply_verbs(verbs);
   add_simulate_verbs(verbs);
   verbs.heading("People");

@@ -93,6 +93,9 @@ void add_control_verbs(Verbs& verbs);  // cancel hold release requeue change
 void add_top_verb(Verbs& verbs);
 void add_events_verb(Verbs& verbs);
 void add_cohort_verbs(Verbs& verbs);
+void add_calendar_verbs(Verbs& verbs);
+void add_reservation_verbs(Verbs& verbs);
+void add_node_verbs(Verbs& verbs);
 void add_fair_verb(Verbs& verbs);
 void add_tier_verbs(Verbs& verbs);
 void add_apply_verbs(Verbs& verbs);  // apply export

@@ -74,6 +74,11 @@ std::string why_no_device(const State& state, const Resources& resources);
                                           const DrainNode& command, Draft& draft);
 
 // decide_reservations.cpp
+// The reservation with its place. `begun`: it takes the place of one that began at the same time,
+// so that may have been in the past.
+[[nodiscard]] Result<Reservation> plan_reservation(const State& state,
+                                                   const CreateReservation& command, Time now,
+                                                   bool begun);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const CreateReservation& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
@@ -96,10 +101,23 @@ std::string why_no_device(const State& state, const Resources& resources);
 // has.
 [[nodiscard]] Result<void> draft_within_cohorts(const State& state, EventBody change, Draft& draft);
 [[nodiscard]] Result<void> check_quota(const Quota& quota);
+[[nodiscard]] Result<void> check_calendar_entry(const CalendarEntry& entry);
+// In the place of the one of its name.
+void put_entry(Calendar& calendar, const CalendarEntry& entry);
+// Whether there are too many entries, or a tier is shut for good; `field` is that of the entry.
+[[nodiscard]] Result<void> check_calendar(const Calendar& calendar, Tier tier,
+                                          const std::string& field);
 
 // decide_apply.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const ApplyPlatform& command, Draft& draft);
+
+// decide_apply_when.cpp: the calendar and the reservations of a whole platform. `after` has the
+// namespaces as they will be.
+[[nodiscard]] Result<void> draft_calendar(const State& state, const ApplyPlatform& wish,
+                                          Draft& draft);
+[[nodiscard]] Result<void> draft_reservations(const State& state, State& after,
+                                              const ApplyPlatform& wish, Draft& draft);
 
 // decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
 void decide_report(const State& state, const Report& report, Draft& draft);

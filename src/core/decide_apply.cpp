@@ -35,7 +35,8 @@ class PlatformPlan {
     if (auto ok = check_tree(); !ok) return ok;
     if (auto ok = check_sums(); !ok) return ok;
     draft_all(draft);
-    return {};
+    if (auto ok = draft_calendar(state_, wish_, draft); !ok) return ok;
+    return draft_reservations(state_, after_, wish_, draft);
   }
 
  private:
@@ -165,6 +166,7 @@ class PlatformPlan {
     for (const auto& [id, ns] : state_.namespaces) {
       if (namespace_places_.count(id) || ns.jobs > 0 || ns.name == kDefaultNamespace) continue;
       after_.namespaces.erase(id);
+      after_.namespace_names.erase(ns.name);
     }
     for (const auto& [id, cohort] : state_.cohorts) {
       if (!cohort_places_.count(id)) after_.cohorts.erase(id);

@@ -107,6 +107,14 @@ Result<void> decide_command(const State& state, const Actor& actor, const Delete
                 "namespace " + ns->name + " still has " + std::to_string(ns->jobs) + " jobs",
                 "name");
   }
+  for (const auto& [id, reservation] : state.reservations) {
+    const auto& whose = reservation.namespaces;
+    if (std::find(whose.begin(), whose.end(), ns->id) != whose.end())
+      return fail(
+          ErrorCode::conflict,
+          "reservation " + reservation.name + " is for namespace " + ns->name + "; cancel it first",
+          "name");
+  }
   draft.add(NamespaceDeleted{ns->id});
   return {};
 }

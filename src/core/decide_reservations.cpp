@@ -95,16 +95,17 @@ std::vector<ReservedPart> choose(const State& state, const CreateReservation& co
   return parts;
 }
 
-Result<void> check_time(const CreateReservation& command, Time now) {
+Result<void> check_time(const CreateReservation& command, Time now, bool begun) {
   if (command.until <= command.from)
     return fail(
         ErrorCode::invalid,
         "the reservation ends before it begins; write an end after " + format_time(command.from),
         "until");
-  if (command.from < now)
+  if (command.until <= now || (command.from < now && !begun))
     return fail(ErrorCode::invalid,
                 "the reservation would begin in the past, at " + format_time(command.from) +
-                    "; the earliest is now, " + format_time(now),
+                    "; the earliest is now, " + format_time(now) +
+                    ", and one that is over need not be named",
                 "from");
   if (command.until - command.from > kReservationMax || command.from - now > kReservationMax)
     return fail(ErrorCode::invalid, "a reservation lasts a year at most and begins within one year",
@@ -130,12 +131,13 @@ Result<void> check_each(const CreateReservation& command) {
 
 }  // namespace
 
-Result<void> decide_command(const State& state, const Actor& actor,
-                            const CreateReservation& command, Draft& draft) {
-  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
-  if (auto ok = check_identifier(command.name, "name"); !ok) return ok;
-  if (auto ok = check_time(command, draft.now()); !ok) return ok;
-  if (auto ok = check_each(command); !ok) return ok;
+Result<Reservation> plan_reservation(const State& state, const CreateReservation& asked, Time now,
+                                     bool begun) {
+  CreateReservation command = asked;
+  if (!command.from) command.from = now;
+  if (auto ok = check_identifier(command.name, "name"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_time(command, now, begun); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_each(command); !ok) return tl::unexpected(ok.error());
   if (state.reservations.size() >= kReservationsMax)
     return fail(ErrorCode::exhausted, "there are 1000 reservations already; cancel one", "name");
   Reservation made{ReservationId{state.counters.reservation + 1},
@@ -143,7 +145,8 @@ Result<void> decide_command(const State& state, const Actor& actor,
                    command.from,
                    command.until,
                    {},
-                   {}};
+                   {},
+                   {command.count, command.whole_nodes, command.each, command.site}};
   std::string others;
   for (const auto& [id, other] : state.reservations) {
     if (other.name == command.name)
@@ -171,7 +174,15 @@ Result<void> decide_command(const State& state, const Actor& actor,
                     "; ask for fewer, or for another time",
                 "count");
   }
-  draft.add(ReservationMade{std::move(made)});
+  return made;
+}
+
+Result<void> decide_command(const State& state, const Actor& actor,
+                            const CreateReservation& command, Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  auto made = plan_reservation(state, command, draft.now(), false);
+  if (!made) return tl::unexpected(made.error());
+  draft.add(ReservationMade{std::move(*made)});
   return {};
 }
 

@@ -159,10 +159,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetPol
   return {};
 }
 
-Result<void> decide_command(const State& state, const Actor& actor, const SetCalendarEntry& command,
-                            Draft& draft) {
-  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
-  const CalendarEntry& entry = command.entry;
+Result<void> check_calendar_entry(const CalendarEntry& entry) {
   if (auto ok = check_identifier(entry.name, "name"); !ok) return ok;
   if ((entry.days & 0b1111111) == 0 || entry.days > 0b1111111)
     return fail(ErrorCode::invalid, "an entry needs at least one day of the week, such as mon-fri",
@@ -178,18 +175,33 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetCal
     return fail(ErrorCode::invalid,
                 "the entry limits nothing: give it a share such as 0.5, or a limit such as cpu=16",
                 "share");
-  CalendarSet set{state.calendar};
-  auto& entries = set.calendar.entries;
+  return {};
+}
+
+void put_entry(Calendar& calendar, const CalendarEntry& entry) {
+  auto& entries = calendar.entries;
   std::erase_if(entries, [&](const CalendarEntry& each) { return each.name == entry.name; });
   const auto later = [&](const CalendarEntry& each) { return each.name > entry.name; };
   entries.insert(std::find_if(entries.begin(), entries.end(), later), entry);
-  if (entries.size() > kCalendarEntriesMax)
-    return fail(ErrorCode::exhausted, "a calendar may have at most 100 entries", "name");
-  if (never_opens(set.calendar, entry.tier))
-    return fail(ErrorCode::conflict,
-                std::string("with this entry the calendar would never open for ") +
-                    enum_name(entry.tier) + "; leave some hours of the week, or a share above 0",
-                "share");
+}
+
+Result<void> check_calendar(const Calendar& calendar, Tier tier, const std::string& field) {
+  if (calendar.entries.size() > kCalendarEntriesMax)
+    return fail(ErrorCode::exhausted, "a calendar may have at most 100 entries", field);
+  if (!never_opens(calendar, tier)) return {};
+  return fail(ErrorCode::conflict,
+              std::string("with this entry the calendar would never open for ") + enum_name(tier) +
+                  "; leave some hours of the week, or a share above 0",
+              field);
+}
+
+Result<void> decide_command(const State& state, const Actor& actor, const SetCalendarEntry& command,
+                            Draft& draft) {
+  if (auto ok = require_platform_admin(state, actor); !ok) return ok;
+  if (auto ok = check_calendar_entry(command.entry); !ok) return ok;
+  CalendarSet set{state.calendar};
+  put_entry(set.calendar, command.entry);
+  if (auto ok = check_calendar(set.calendar, command.entry.tier, "share"); !ok) return ok;
   if (set.calendar != state.calendar) draft.add(std::move(set));
   return {};
 }

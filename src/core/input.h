@@ -115,6 +115,18 @@ struct SetPolicy {
   std::optional<Duration> half_life;
   std::optional<Duration> ageing;
 };
+// So many times what is asked for, or so many whole nodes.
+struct CreateReservation {
+  std::string name;
+  Time from;  // zero: now
+  Time until;
+  std::vector<std::string> namespaces;
+  uint32_t count = 1;
+  bool whole_nodes = false;
+  Resources each;
+  std::string site;  // empty: any
+  bool operator==(const CreateReservation&) const = default;
+};
 // What shall be in force, all of it or nothing. Each entry is the whole of what it names, but for
 // members that it leaves out; what is not named stays, unless it is pruned. The order does not
 // matter: only the end is judged.
@@ -137,7 +149,12 @@ struct ApplyPlatform {
   std::optional<Policy> policy;
   std::vector<CohortTerms> cohorts;
   std::vector<NamespaceTerms> namespaces;
-  bool prune = false;  // delete cohorts that are not named, and namespaces that have no jobs
+  // Delete cohorts, calendar entries and reservations that are not named, and namespaces that have
+  // no jobs.
+  bool prune = false;
+  std::vector<CalendarEntry> calendar;
+  // One that is in force as it is named stays; another of its name is cancelled for it.
+  std::vector<CreateReservation> reservations;
 };
 inline constexpr uint32_t kPlatformEntriesMax = 5'000;  // of either; each costs a count of all
 struct SetMember {
@@ -182,17 +199,6 @@ struct SetCalendarEntry {
 };
 struct DeleteCalendarEntry {
   std::string name;
-};
-// So many times what is asked for, or so many whole nodes.
-struct CreateReservation {
-  std::string name;
-  Time from;
-  Time until;
-  std::vector<std::string> namespaces;
-  uint32_t count = 1;
-  bool whole_nodes = false;
-  Resources each;
-  std::string site;  // empty: any
 };
 struct CancelReservation {
   std::string name;

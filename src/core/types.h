@@ -173,6 +173,14 @@ struct ReservedPart {
   std::vector<std::string> units;  // whole devices
   bool operator==(const ReservedPart&) const = default;
 };
+// What was asked for: so many times that much, or so many whole nodes.
+struct ReservationTerms {
+  uint32_t count = 1;
+  bool whole_nodes = false;
+  Resources each;
+  std::string site;  // empty: any
+  bool operator==(const ReservationTerms&) const = default;
+};
 struct Reservation {
   ReservationId id;
   std::string name;
@@ -180,6 +188,7 @@ struct Reservation {
   Time until;
   std::vector<NamespaceId> namespaces;  // whose work may use it
   std::vector<ReservedPart> parts;
+  ReservationTerms asked;
   bool operator==(const Reservation&) const = default;
 };
 
@@ -302,7 +311,8 @@ ATOLL_DESCRIBE(Policy, half_life, ageing)
 ATOLL_DESCRIBE(CalendarEntry, name, tier, days, from, until, share_milli, limit)
 ATOLL_DESCRIBE(Calendar, entries, utc_offset)
 ATOLL_DESCRIBE(ReservedPart, site, node, cpu_milli, memory_bytes, units)
-ATOLL_DESCRIBE(Reservation, id, name, from, until, namespaces, parts)
+ATOLL_DESCRIBE(ReservationTerms, count, whole_nodes, each, site)
+ATOLL_DESCRIBE(Reservation, id, name, from, until, namespaces, parts, asked)
 ATOLL_DESCRIBE(SliceProfile, name, size, starts, memory_bytes)
 ATOLL_DESCRIBE(Device, unit, kind, model, memory_bytes, simulated, domain, share_step_milli, slots,
                profiles)

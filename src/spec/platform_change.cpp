@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/when_json.h"
+
 namespace atl::spec {
 namespace {
 
@@ -64,6 +66,8 @@ std::string cohort_name(const core::State& state, CohortId id) {
 core::State named_parts(const core::State& state) {
   core::State parts;
   parts.policy = state.policy;
+  parts.calendar = state.calendar;
+  parts.reservations = state.reservations;
   parts.users = state.users;
   parts.namespace_names = state.namespace_names;
   parts.cohort_names = state.cohort_names;
@@ -112,6 +116,11 @@ struct Fold {
     parts.cohort_names.erase(parts.cohorts.at(e.id).name);
     parts.cohorts.erase(e.id);
   }
+  void operator()(const core::CalendarSet& e) { parts.calendar = e.calendar; }
+  void operator()(const core::ReservationMade& e) {
+    parts.reservations[e.reservation.id] = e.reservation;
+  }
+  void operator()(const core::ReservationEnded& e) { parts.reservations.erase(e.id); }
   template <class Other>
   void operator()(const Other&) {}
 };
@@ -135,6 +144,11 @@ PlatformFile in_force(const core::State& state) {
     for (const auto& [user, role] : ns.members) (*entry.members)[state.users.at(user).name] = role;
     file.namespaces.push_back(std::move(entry));
   }
+  file.calendar = state.calendar.entries;
+  for (const auto& [id, reservation] : state.reservations)
+    file.reservations.push_back(as_asked(state, reservation));
+  const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+  std::sort(file.reservations.begin(), file.reservations.end(), by_name);
   return file;
 }
 
@@ -147,6 +161,8 @@ core::ApplyPlatform to_command(const PlatformFile& file, bool prune) {
   for (const NamespaceEntry& each : file.namespaces)
     command.namespaces.push_back(
         {each.name, each.cohort, each.weight_milli, each.quota, each.borrow, each.members});
+  command.calendar = file.calendar;
+  command.reservations = file.reservations;
   return command;
 }
 
@@ -155,12 +171,14 @@ std::vector<Change> difference(const PlatformFile& from, const PlatformFile& to)
   compare("policy", policy_of(from), policy_of(to), changes);
   compare("cohort", things_of(from.cohorts), things_of(to.cohorts), changes);
   compare("namespace", things_of(from.namespaces), things_of(to.namespaces), changes);
+  compare("calendar", things_of(from.calendar), things_of(to.calendar), changes);
+  compare("reservation", things_of(from.reservations), things_of(to.reservations), changes);
   return changes;
 }
 
 Result<std::vector<Change>> preview(const core::State& state, const core::Actor& actor,
-                                    const core::ApplyPlatform& command) {
-  const auto events = core::decide(state, {state.now, core::Request{actor, command}});
+                                    const core::ApplyPlatform& command, Time now) {
+  const auto events = core::decide(state, {now, core::Request{actor, command}});
   if (!events) return tl::unexpected(events.error());
   core::State after = named_parts(state);
   for (const core::Event& event : *events) std::visit(Fold{after}, event.body);

@@ -16,7 +16,7 @@ core::ApplyPlatform to_command(const PlatformFile& file, bool prune);
 // One difference, its values as they are written in the file.
 struct Change {
   char sign = '~';    // + is new, - is gone, ~ is otherwise
-  std::string kind;   // policy, cohort, namespace
+  std::string kind;   // policy, cohort, namespace, calendar, reservation
   std::string name;   // empty for the policy
   std::string field;  // empty when it is about all of it
   std::string from;
@@ -25,9 +25,9 @@ struct Change {
 };
 std::vector<Change> difference(const PlatformFile& from, const PlatformFile& to);
 
-// What the command would change if it were given now, or why it is refused. Changes nothing.
+// What the command would change if it were given then, or why it is refused. Changes nothing.
 [[nodiscard]] Result<std::vector<Change>> preview(const core::State& state,
                                                   const core::Actor& actor,
-                                                  const core::ApplyPlatform& command);
+                                                  const core::ApplyPlatform& command, Time now);
 
 }  // namespace atl::spec

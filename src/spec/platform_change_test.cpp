@@ -23,7 +23,7 @@ std::string shown(const std::vector<Change>& changes) {
 class PlatformChange : public testing::Test {
  protected:
   Result<std::vector<Change>> ask(const PlatformFile& file, bool prune = false) {
-    return preview(world.state, core::TestWorld::admin(), to_command(file, prune));
+    return preview(world.state, core::TestWorld::admin(), to_command(file, prune), world.state.now);
   }
   void put(const PlatformFile& file) {
     world.run(core::Request{core::TestWorld::admin(), to_command(file, false)});
@@ -82,6 +82,47 @@ TEST_F(PlatformChange, WhatIsInForceAppliedAgainChangesNothing) {
   EXPECT_EQ(json->policy, now.policy);
 }
 
+constexpr const char* kWhen = R"(calendar:
+  days: {tier: batch, days: mon-fri, from: 08:00, until: "18:00", share: 0.3}
+  ends: {days: [sat, sun], limit: {cpu: 16, gpu: 2}}
+reservations:
+  course: {from: 2027-01-05T10:00:00Z, until: "2027-01-05T12:00:00+01:00", namespaces: [lab], nodes: 1}
+  demo: {from: 2027-01-06T10:00:00Z, until: 2027-01-06T12:00:00Z, namespaces: lab, count: 2, cpu: 0.5, memory: 1Gi, devices: {gpu: 1}}
+)";
+
+TEST_F(PlatformChange, TimesAreReadShownAndWrittenBack) {
+  world.nodes({core::node("n", 4, int64_t{4} << 30, 2)});
+  world.now = *parse_time("2027-01-05T09:00:00Z");
+  const auto changes =
+      preview(world.state, core::TestWorld::admin(), to_command(parsed(kWhen), false), world.now);
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_EQ(
+      shown(*changes),
+      "+ calendar days :  -> {tier: batch, days: mon-fri, from: \"08:00\", until: \"18:00\", "
+      "share: 0.3}\n"
+      "+ calendar ends :  -> {tier: batch, days: [sat,sun], from: \"00:00\", until: "
+      "\"24:00\", limit: {cpu: 16, gpu: 2}}\n"
+      "+ reservation course :  -> {from: \"2027-01-05T10:00:00Z\", until: "
+      "\"2027-01-05T11:00:00Z\", namespaces: [lab], nodes: 1}\n"
+      "+ reservation demo :  -> {from: \"2027-01-06T10:00:00Z\", until: "
+      "\"2027-01-06T12:00:00Z\", namespaces: [lab], count: 2, cpu: 0.5, memory: 1Gi, devices: "
+      "{\"gpu\": 1}}\n");
+  put(parsed(kWhen));
+  const PlatformFile now = in_force(world.state);
+  const auto text = parse_platform_file(write_platform_file(now), "f");
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(shown(*ask(*text, true)), "");
+  const auto wish = parse_json<PlatformWish>(to_json(to_wish(now)));
+  ASSERT_TRUE(wish) << wish.error().message;
+  const auto json = to_platform_file(*wish);
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(json->calendar, now.calendar);
+  EXPECT_EQ(json->reservations, now.reservations);
+  EXPECT_EQ(shown(*ask(parsed("calendar: {days: {days: mon, share: 0.3}}"))),
+            "~ calendar days days: mon-fri -> mon\n~ calendar days from: \"08:00\" -> \"00:00\"\n"
+            "~ calendar days until: \"18:00\" -> \"24:00\"\n");
+}
+
 // What was shown beforehand is what the events then do.
 TEST_F(PlatformChange, APreviewIsWhatHappens) {
   world.run(core::Request{core::TestWorld::admin(), core::CreateUser{"ada", false, {}}});
@@ -92,7 +133,8 @@ TEST_F(PlatformChange, APreviewIsWhatHappens) {
       "policy: {ageing: 5m}\ncohorts: {c: }\nnamespaces: {new: {cohort: c, quota: {cpu: 1}}}\n"};
   for (const char* text : steps) {
     const auto command = to_command(parsed(text), text == steps[2]);
-    const auto shown_first = preview(world.state, core::TestWorld::admin(), command);
+    const auto shown_first =
+        preview(world.state, core::TestWorld::admin(), command, world.state.now);
     ASSERT_TRUE(shown_first) << shown_first.error().message;
     EXPECT_FALSE(shown_first->empty());
     const PlatformFile before = in_force(world.state);

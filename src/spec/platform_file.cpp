@@ -6,6 +6,9 @@
 #include "base/amount.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "spec/moment.h"
+#include "spec/week.h"
+#include "spec/when_json.h"
 #include "spec/yaml_reader.h"
 
 namespace atl::spec {
@@ -52,6 +55,8 @@ class PlatformReader {
     read_map(root, {{"policy", [&](const Node& n) { read_policy(n); }},
                     {"cohorts", [&](const Node& n) { read_cohorts(n); }},
                     {"namespaces", [&](const Node& n) { read_namespaces(n); }},
+                    {"calendar", [&](const Node& n) { read_calendar(n); }},
+                    {"reservations", [&](const Node& n) { read_reservations(n); }},
                     {"nodes", [&](const Node& n) { read_nodes(n); }}});
     return std::move(file_);
   }
@@ -177,6 +182,112 @@ class PlatformReader {
       admin = admin || members[user] == core::Role::admin;
     });
     if (!admin) wrong(node, "somebody must look after the namespace: make one of them admin");
+  }
+
+  void read_calendar(const Node& node) {
+    mark("calendar", node);
+    each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
+      core::CalendarEntry& entry = named(file_.calendar, "calendar", "calendar entry", key, at);
+      entry.days = kAllDays;
+      if (value.IsNull())
+        wrong(at, "an entry needs a share or a limit: {days: mon-fri, share: 0.3}");
+      const auto clock = [&](const char* name, uint32_t& into) {
+        return [this, path = path_ + "." + name, &into](const Node& n) {
+          mark(path, n);
+          into = checked(n, parse_clock_time(text_of(n)));
+        };
+      };
+      read_map(value, {{"tier", [&](const Node& n) { read_tier(n, entry.tier); }},
+                       {"days",
+                        [&](const Node& n) {
+                          mark(path_ + ".days", n);
+                          entry.days = checked(n, parse_days(joined(n)));
+                        }},
+                       {"from", clock("from", entry.from)},
+                       {"until", clock("until", entry.until)},
+                       {"share", [&](const Node& n) { read_share(n, entry); }},
+                       {"limit", quota(path_ + ".limit", entry.limit, false)}});
+    });
+  }
+
+  void read_tier(const Node& node, core::Tier& tier) {
+    mark(path_ + ".tier", node);
+    if (!enum_from_name(text_of(node), tier))
+      wrong(node, quote(text_of(node)) +
+                      " is not a tier: write interactive, service, batch or opportunistic");
+  }
+
+  void read_share(const Node& node, core::CalendarEntry& entry) {
+    mark(path_ + ".share", node);
+    const auto milli = parse_milli(text_of(node));
+    if (!milli || *milli < 0 || *milli > 1000)
+      wrong(node, "a share is a number from 0 to 1, such as 0.3, not " + quote(text_of(node)));
+    entry.share_milli = static_cast<int32_t>(*milli);
+  }
+
+  // A list, or what stands between commas.
+  static std::string joined(const Node& node) {
+    if (!node.IsSequence()) return text_of(node);
+    std::string out;
+    for (const Node& item : node) out += (out.empty() ? "" : ",") + text_of(item);
+    return out;
+  }
+
+  void read_reservations(const Node& node) {
+    mark("reservations", node);
+    each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
+      auto& entry = named(file_.reservations, "reservations", "reservation", key, at);
+      const auto time = [&](const char* name, Time& into) {
+        return [this, path = path_ + "." + name, &into](const Node& n) {
+          mark(path, n);
+          into = checked(n, parse_date_time(text_of(n)));
+        };
+      };
+      uint32_t nodes = 0;
+      const auto number = [](uint32_t& into) {
+        return [&into](const Node& n) {
+          into = static_cast<uint32_t>(integer(n, 1, core::kReservedPartsMax));
+        };
+      };
+      core::Resources& each = entry.each;
+      read_map(
+          value,
+          {{"from", time("from", entry.from)},
+           {"until", time("until", entry.until)},
+           {"namespaces",
+            [&](const Node& n) {
+              mark(path_ + ".namespaces", n);
+              const std::string names = joined(n);
+              for (const std::string_view ns : split(names, ','))
+                entry.namespaces.emplace_back(trim(ns));
+            }},
+           {"nodes", number(nodes)},
+           {"count", number(entry.count)},
+           {"cpu", [&](const Node& n) { each.cpu_milli = checked(n, parse_milli(text_of(n))); }},
+           {"memory",
+            [&](const Node& n) { each.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
+           {"devices", [&](const Node& n) { read_reserved_devices(n, each); }},
+           {"site", name_of(path_ + ".site", "site", entry.site)}});
+      if (!entry.from || !entry.until)
+        wrong(at,
+              "a reservation needs a beginning and an end: {from: \"2026-11-17 10:00\", until: "
+              "\"2026-11-17 12:00\", namespaces: [course], nodes: 1}");
+      if (nodes > 0 && (entry.count != 1 || each != core::Resources{}))
+        wrong(at, "say either nodes, for whole ones, or count with cpu, memory and devices");
+      if (nodes == 0 && each.cpu_milli == 0)
+        wrong(at, "how much? say nodes: 1, for whole ones, or count: 10, cpu: 4");
+      entry.whole_nodes = nodes > 0;
+      if (entry.whole_nodes) entry.count = nodes;
+    });
+  }
+
+  void read_reserved_devices(const Node& node, core::Resources& each) {
+    mark(path_ + ".devices", node);
+    std::map<std::string, int64_t> counts;
+    each_entry(node, [&](const std::string& key, const Node&, const Node& value) {
+      counts[key] = integer(value, 1, core::kDeviceCountMax);
+    });
+    each.devices = checked(node, whole_devices(counts));
   }
 
   void read_nodes(const Node& node) {

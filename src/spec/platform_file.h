@@ -4,7 +4,8 @@
 //
 // An entry is the whole of what it names: what it leaves out is as if it had never been set.
 // Members are the exception, because a namespace's own administrators look after them: left out,
-// they stay. What the file does not name at all stays as it is.
+// they stay. What the file does not name at all stays as it is. A reservation is made or cancelled,
+// never changed: one that is written otherwise is cancelled and made anew.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/types.h"
+#include "core/input.h"
 
 namespace atl::spec {
 
@@ -52,6 +53,8 @@ struct PlatformFile {
   std::vector<CohortEntry> cohorts;  // in the order of the file, each name once
   std::vector<NamespaceEntry> namespaces;
   std::vector<NodeEntry> nodes;
+  std::vector<core::CalendarEntry> calendar;
+  std::vector<core::CreateReservation> reservations;
 
   // Where things stand, by the path that an Error's field gives: "cohorts[2].quota" -> 7.
   std::map<std::string, int> lines;
@@ -70,6 +73,8 @@ using WrittenFields = std::vector<std::pair<std::string, std::string>>;
 WrittenFields written_fields(const core::Policy& policy);  // all of them
 WrittenFields written_fields(const CohortEntry& entry);
 WrittenFields written_fields(const NamespaceEntry& entry);
+WrittenFields written_fields(const core::CalendarEntry& entry);
+WrittenFields written_fields(const core::CreateReservation& entry);
 
 // As YAML that parse_platform_file reads back to the same, in the same order.
 std::string write_platform_file(const PlatformFile& file);

@@ -5,6 +5,8 @@
 #include "base/amount.h"
 #include "spec/fields.h"
 #include "spec/platform_file.h"
+#include "spec/week.h"
+#include "spec/when_json.h"
 
 namespace atl::spec {
 namespace {
@@ -101,6 +103,41 @@ WrittenFields written_fields(const NamespaceEntry& entry) {
   return fields;
 }
 
+WrittenFields written_fields(const core::CalendarEntry& entry) {
+  const std::string days = format_days(entry.days);
+  WrittenFields fields{{"tier", enum_name(entry.tier)},
+                       {"days", days.find(',') == std::string::npos ? days : "[" + days + "]"},
+                       {"from", "\"" + format_clock_time(entry.from) + "\""},
+                       {"until", "\"" + format_clock_time(entry.until) + "\""}};
+  if (entry.share_milli) fields.emplace_back("share", format_milli(*entry.share_milli));
+  if (const FlowMap limit = flow_quota(entry.limit); !limit.empty())
+    fields.emplace_back("limit", limit.str());
+  return fields;
+}
+
+WrittenFields written_fields(const core::CreateReservation& entry) {
+  std::string namespaces;
+  for (const std::string& name : entry.namespaces)
+    namespaces += (namespaces.empty() ? "" : ", ") + yaml_name(name);
+  WrittenFields fields{{"from", "\"" + format_time(entry.from) + "\""},
+                       {"until", "\"" + format_time(entry.until) + "\""},
+                       {"namespaces", "[" + namespaces + "]"}};
+  if (entry.whole_nodes) {
+    fields.emplace_back("nodes", std::to_string(entry.count));
+  } else {
+    fields.emplace_back("count", std::to_string(entry.count));
+    fields.emplace_back("cpu", format_milli(entry.each.cpu_milli));
+    if (entry.each.memory_bytes > 0)
+      fields.emplace_back("memory", exact_bytes(entry.each.memory_bytes));
+    FlowMap devices;
+    for (const auto& [key, count] : device_counts(entry.each.devices))
+      devices.add("\"" + key + "\"", std::to_string(count));
+    if (!devices.empty()) fields.emplace_back("devices", devices.str());
+  }
+  if (!entry.site.empty()) fields.emplace_back("site", yaml_name(entry.site));
+  return fields;
+}
+
 std::string write_platform_file(const PlatformFile& file) {
   std::string out;
   if (file.policy) {
@@ -112,6 +149,10 @@ std::string write_platform_file(const PlatformFile& file) {
   for (const CohortEntry& entry : file.cohorts) write_entry(out, entry);
   if (!file.namespaces.empty()) out += "namespaces:\n";
   for (const NamespaceEntry& entry : file.namespaces) write_entry(out, entry);
+  if (!file.calendar.empty()) out += "calendar:\n";
+  for (const core::CalendarEntry& entry : file.calendar) write_entry(out, entry);
+  if (!file.reservations.empty()) out += "reservations:\n";
+  for (const core::CreateReservation& entry : file.reservations) write_entry(out, entry);
   if (!file.nodes.empty()) out += "nodes:\n";
   for (const NodeEntry& node : file.nodes) {
     FlowMap map;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "spec/when_json.h"
+
 namespace atl::spec {
 namespace {
 
@@ -96,7 +98,17 @@ constexpr std::array kPlatformFields{
     field<&PlatformWish::namespaces>({.name = "namespaces",
                                       .sentence = "Namespaces, each the whole of what it names.",
                                       .example = "[{\"name\": \"bio\", \"cohort\": \"physics\"}]",
-                                      .high = 5'000})};
+                                      .high = 5'000}),
+    field<&PlatformWish::calendar>({.name = "calendar",
+                                    .sentence = "When tiers may have how much.",
+                                    .example = "[{\"name\": \"days\", \"share\": 0.3}]",
+                                    .high = 100}),
+    field<&PlatformWish::reservations>(
+        {.name = "reservations",
+         .sentence = "Room that is kept for a time; one that changes is cancelled and made anew.",
+         .example = "[{\"name\": \"course\", \"until\": \"2026-11-17T12:00:00Z\", "
+                    "\"namespaces\": [\"course\"], \"nodes\": 1}]",
+         .high = 1'000})};
 
 core::Quota quota_or_none(const std::optional<QuotaWish>& wish) {
   return wish ? to_quota(*wish) : core::Quota{};
@@ -126,6 +138,26 @@ Result<NamespaceEntry> namespace_entry(const NamedNamespace& wish, const std::st
                   place + ".members." + user);
   }
   return entry;
+}
+
+tl::unexpected<Error> at_entry(const char* section, size_t index, Error error) {
+  error.field = std::string(section) + "[" + std::to_string(index) + "]." + error.field;
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<void> add_when(const PlatformWish& wish, PlatformFile& file) {
+  for (const NamedCalendar& each : wish.calendar.value_or(std::vector<NamedCalendar>())) {
+    auto entry = to_entry(each.name.value_or(""),
+                          {each.tier, each.days, each.from, each.until, each.share, each.limit});
+    if (!entry) return at_entry("calendar", file.calendar.size(), entry.error());
+    file.calendar.push_back(std::move(*entry));
+  }
+  for (const ReservationWish& each : wish.reservations.value_or(std::vector<ReservationWish>())) {
+    auto made = to_reservation(each);
+    if (!made) return at_entry("reservations", file.reservations.size(), made.error());
+    file.reservations.push_back(std::move(*made));
+  }
+  return {};
 }
 
 }  // namespace
@@ -176,6 +208,7 @@ Result<PlatformFile> to_platform_file(const PlatformWish& wish) {
     if (!entry) return tl::unexpected(entry.error());
     file.namespaces.push_back(std::move(*entry));
   }
+  if (auto ok = add_when(wish, file); !ok) return tl::unexpected(ok.error());
   return file;
 }
 
@@ -200,6 +233,16 @@ PlatformWish to_wish(const PlatformFile& file) {
     auto& members = wish.namespaces->back().members.emplace();
     for (const auto& [user, role] : *each.members) members[user] = enum_name(role);
   }
+  if (!file.calendar.empty()) wish.calendar.emplace();
+  for (const core::CalendarEntry& each : file.calendar) {
+    CalendarWish said = to_wish(each);
+    wish.calendar->push_back({each.name, std::move(said.tier), std::move(said.days),
+                              std::move(said.from), std::move(said.until), said.share,
+                              std::move(said.limit)});
+  }
+  if (!file.reservations.empty()) wish.reservations.emplace();
+  for (const core::CreateReservation& each : file.reservations)
+    wish.reservations->push_back(to_wish(each));
   return wish;
 }
 

@@ -44,10 +44,41 @@ struct NamedNamespace {
   std::optional<QuotaWish> borrow;
   TextMap members;
 };
+struct CalendarWish {
+  Text tier;
+  Text days;
+  Text from;
+  Text until;
+  std::optional<Cpus> share;
+  std::optional<QuotaWish> limit;
+};
+struct NamedCalendar {
+  Text name;
+  Text tier;
+  Text days;
+  Text from;
+  Text until;
+  std::optional<Cpus> share;
+  std::optional<QuotaWish> limit;
+};
+struct ReservationWish {
+  Text name;
+  Text from;
+  Text until;
+  Texts namespaces;
+  Integer nodes;
+  Integer count;
+  std::optional<Cpus> cpus;
+  std::optional<Bytes> memory;
+  IntegerMap devices;
+  Text site;
+};
 struct PlatformWish {
   std::optional<PolicyWish> policy;
   std::optional<std::vector<NamedCohort>> cohorts;
   std::optional<std::vector<NamedNamespace>> namespaces;
+  std::optional<std::vector<NamedCalendar>> calendar;
+  std::optional<std::vector<ReservationWish>> reservations;
 };
 
 core::Quota to_quota(const QuotaWish& wish);
@@ -55,7 +86,7 @@ QuotaWish to_wish(const core::Quota& quota);
 // A weight that is too large stays so, for the core to refuse.
 std::optional<uint32_t> to_weight(const std::optional<Cpus>& wish);
 
-// Only a role can be wrong; the error's field is its path.
+// The error's field is the path of what is wrong.
 [[nodiscard]] Result<PlatformFile> to_platform_file(const PlatformWish& wish);
 PlatformWish to_wish(const PlatformFile& file);  // without nodes
 
@@ -71,6 +102,12 @@ template <>
 const Shape& shape_of<NamedCohort>();
 template <>
 const Shape& shape_of<NamedNamespace>();
+template <>
+const Shape& shape_of<CalendarWish>();
+template <>
+const Shape& shape_of<NamedCalendar>();
+template <>
+const Shape& shape_of<ReservationWish>();
 template <>
 const Shape& shape_of<PlatformWish>();
 

@@ -1,0 +1,225 @@
+// calendar: when, in every week, a tier may not have more than so much.
+#include <array>
+
+#include "base/amount.h"
+#include "base/text.h"
+#include "cli/amounts.h"
+#include "cli/exit.h"
+#include "cli/output.h"
+#include "cli/platform.h"
+#include "cli/verbs.h"
+#include "spec/platform_json.h"
+#include "spec/week.h"
+
+namespace atl::cli {
+namespace {
+
+struct CalendarFlags {
+  std::string name;
+  std::string tier;
+  std::string days;
+  std::string from;
+  std::string until;
+  std::string share;
+  std::vector<std::string> limit;
+};
+
+// What is left of a tier in an hour: a share in tenths, or nothing, or less than all of some
+// amount.
+enum : int { kShutHour = 0, kLimitedHour = 10, kOpenHour = 11 };
+using TierWeek = std::array<std::array<int, 24>, 7>;
+
+bool shuts(const Json& entry) {
+  const Json limit = entry["limit"];
+  const auto zero = [](const Json& value) { return !value.is_null() && value.number() == 0; };
+  return zero(entry["share"]) || zero(limit["cpus"]) || zero(limit["running"]);
+}
+
+int left_by(const Json& entry) {
+  if (shuts(entry)) return kShutHour;
+  if (!entry.has("share")) return kLimitedHour;
+  return std::clamp(static_cast<int>(entry["share"].number() * 10 + 0.5), 1, 9);
+}
+
+// Every hour that the entry touches has at most what it leaves.
+void lay_over(TierWeek& week, const Json& entry) {
+  const auto days = spec::parse_days(entry.text("days"));
+  const auto from = spec::parse_clock_time(entry.text("from"));
+  const auto until = spec::parse_clock_time(entry.text("until"));
+  if (!days || !from || !until) return;
+  const uint32_t end = *until > *from ? *until : *until + 24 * 60;
+  for (uint32_t day = 0; day < 7; ++day) {
+    if (!(*days >> day & 1)) continue;
+    for (uint32_t hour = *from / 60; hour * 60 < end; ++hour) {
+      int& left = week[(day + hour / 24) % 7][hour % 24];
+      left = std::min(left, left_by(entry));
+    }
+  }
+}
+
+std::string painted_hour(int left, bool color) {
+  if (left == kOpenHour) return paint("·", Color::good, color);
+  if (left == kShutHour) return paint("x", Color::bad, color);
+  return paint(left == kLimitedHour ? "-" : std::to_string(left), Color::warning, color);
+}
+
+std::string week_text(const std::string& tier, const TierWeek& week, bool color) {
+  std::string out = pad(tier, 15, Align::left) + "0     6     12    18\n";
+  for (size_t day = 0; day < week.size(); ++day) {
+    out += "           " + spec::format_days(static_cast<uint8_t>(1 << day)) + " ";
+    for (const int left : week[day]) out += painted_hour(left, color);
+    out += "\n";
+  }
+  return out + "\n";
+}
+
+std::string weeks_text(const std::vector<Json>& entries, bool color) {
+  std::map<std::string, TierWeek> weeks;
+  for (const Json& entry : entries) {
+    const auto [week, fresh] = weeks.try_emplace(printable(entry.text("tier")));
+    if (fresh) {
+      for (auto& day : week->second) day.fill(kOpenHour);
+    }
+    lay_over(week->second, entry);
+  }
+  std::string out;
+  for (const char* tier : {"interactive", "service", "batch", "opportunistic"}) {
+    if (const auto week = weeks.find(tier); week != weeks.end())
+      out += week_text(tier, week->second, color);
+  }
+  return out;
+}
+
+std::string percent_text(const Json& share) {
+  return share.is_null()
+             ? ""
+             : format_milli(static_cast<int64_t>(share.number() * 100'000 + 0.5)) + " %";
+}
+
+View calendar_view() {
+  return {.columns = {{{.title = "NAME", .least = 6}, cell_text("name")},
+                      {{.title = "TIER"}, cell_text("tier")},
+                      {{.title = "DAYS"}, cell_text("days")},
+                      {{.title = "FROM"}, cell_text("from")},
+                      {{.title = "UNTIL"}, cell_text("until")},
+                      {{.title = "SHARE", .align = Align::right},
+                       [](const Json& entry) { return Cell{percent_text(entry["share"])}; }},
+                      {{.title = "LIMIT", .least = 8},
+                       [](const Json& entry) { return Cell{shown_amounts(entry["limit"])}; }},
+                      {{.title = "NOW"}, [](const Json& entry) {
+                         return entry["holds"].truth() ? Cell{"holds", Color::warning} : Cell{"-"};
+                       }}}};
+}
+
+std::string zone_text(std::int64_t minutes) {
+  const std::int64_t size = minutes < 0 ? -minutes : minutes;
+  return std::string(minutes < 0 ? "-" : "+") +
+         spec::format_clock_time(static_cast<uint32_t>(size));
+}
+
+Result<int> show_calendar(Session& session) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  const auto calendar = (*api)->get("/calendar");
+  if (!calendar) return tl::unexpected(calendar.error());
+  const std::vector<Json> entries = (*calendar)["entries"].items();
+  if (session.names_only()) {
+    print_list(session, calendar_view(), entries);
+    return kExitOk;
+  }
+  print_one(session, *calendar, "now", [&] {
+    if (entries.empty())
+      return std::string("the calendar is empty: every tier may always have everything\n");
+    const bool color = session.terminal.color;
+    Card card(color);
+    card.line("next change", show_local_time(calendar->text("next_change")));
+    card.line("clock", "UTC" + zone_text((*calendar)["utc_offset_minutes"].integer()) +
+                           ", that of the server");
+    card.line("key", "· open, 3 at most 30 %, - limited in amounts, x shut");
+    return format_list(calendar_view(), entries, session.globals, session.terminal) + "\n" +
+           weeks_text(entries, color) + card.str();
+  });
+  return kExitOk;
+}
+
+Result<int> set_calendar(Session& session, const CalendarFlags& flags) {
+  spec::CalendarWish wish;
+  const auto given = [](const std::string& text) {
+    return text.empty() ? spec::Text{} : spec::Text{text};
+  };
+  wish.tier = given(flags.tier);
+  wish.days = given(flags.days);
+  wish.from = given(flags.from);
+  wish.until = given(flags.until);
+  if (wish.days) {
+    if (auto ok = spec::parse_days(*wish.days); !ok) return tl::unexpected(ok.error());
+  }
+  for (const auto& [flag, text] : {std::pair("--from: ", wish.from), {"--until: ", wish.until}}) {
+    if (auto ok = spec::parse_clock_time(text.value_or("00:00")); !ok)
+      return fail(ErrorCode::invalid, flag + ok.error().message);
+  }
+  if (!flags.share.empty()) {
+    const auto share = parse_milli(flags.share);
+    if (!share || *share > 1000 || flags.share.ends_with('m'))
+      return fail(
+          ErrorCode::invalid,
+          "--share: a share is a number from 0 to 1, such as 0.3, not " + quote(flags.share));
+    wish.share = spec::Cpus{*share};
+  }
+  if (!flags.limit.empty()) {
+    const auto limit = parse_amounts(flags.limit);
+    if (!limit) return tl::unexpected(limit.error());
+    wish.limit = spec::to_wish(*limit);
+  }
+  return do_and_say(session, "PUT", "/calendar/" + encode(flags.name), spec::to_json(wish),
+                    flags.name, "set calendar entry " + flags.name);
+}
+
+void add_calendar_options(Verbs& verbs, CLI::App* verb, CalendarFlags& flags) {
+  CLI::Option* tier =
+      verb->add_option("--tier", flags.tier, "Whose work it limits (batch)")->type_name("TIER");
+  verbs.set_choices(tier, {"interactive", "service", "batch", "opportunistic"});
+  verb->add_option("--days", flags.days, "On which days: mon-fri, sat,sun, tue (daily)")
+      ->type_name("DAYS");
+  verb->add_option("--from", flags.from, "From this time of the day on (00:00)")
+      ->type_name("HH:MM");
+  verb->add_option("--until", flags.until, "Until then, or then on the next day (24:00)")
+      ->type_name("HH:MM");
+  verb->add_option("--share", flags.share, "The most it may have of everything: 0.3; 0 shuts it")
+      ->type_name("PART");
+  verb->add_option("--limit", flags.limit, "The most it may have: cpu=16,gpu=2")
+      ->allow_extra_args(false)
+      ->type_name("AMOUNTS");
+}
+
+}  // namespace
+
+void add_calendar_verbs(Verbs& verbs) {
+  CLI::App* noun = verbs.add(
+      nullptr, "calendar", "Show when in the week a tier may have how much; set, remove",
+      "atoll calendar\n"
+      "atoll calendar set days --tier batch --days mon-fri --from 08:00 --until 18:00 --share 0.3\n"
+      "atoll calendar remove days",
+      show_calendar);
+  auto flags = std::make_shared<CalendarFlags>();
+  CLI::App* set = verbs.add(
+      noun, "set", "Limit a tier at some time of the week; replaces the entry of that name",
+      "atoll calendar set days --tier batch --days mon-fri --from 08:00 --until 18:00 --share 0.3\n"
+      "atoll calendar set nights --tier interactive --from 22:00 --until 06:00 --limit "
+      "cpu=16,gpu=2",
+      [flags](Session& session) { return set_calendar(session, *flags); });
+  set->add_option("NAME", flags->name, "The entry")->required();
+  add_calendar_options(verbs, set, *flags);
+  auto name = std::make_shared<std::string>();
+  verbs
+      .add(noun, "remove", "Remove an entry: the tier may have everything again",
+           "atoll calendar remove days",
+           [name](Session& session) {
+             return do_and_say(session, "DELETE", "/calendar/" + encode(*name), "", *name,
+                               "removed calendar entry " + *name);
+           })
+      ->add_option("NAME", *name, "The entry")
+      ->required();
+}
+
+}  // namespace atl::cli

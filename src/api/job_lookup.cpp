@@ -45,6 +45,11 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
     found.waits_for = why.waits_for;
     found.until = why.until;
     found.position = why.position;
+    found.block = why.block;
+    found.starts_by = why.starts_by;
+    for (const auto& each : why.held_by)
+      found.held_by.emplace_back(state.namespaces.at(each.ns).name, each);
+    for (const auto& each : why.alternatives) found.alternatives.push_back(each.change);
     if (!found.row.reason) found.row.reason = core::scheduling::reason_word(why);
   }
   return found;

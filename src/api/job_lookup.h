@@ -5,6 +5,7 @@
 
 #include "api/context.h"
 #include "api/job_row.h"
+#include "core/scheduling/explain.h"
 
 namespace atl::api {
 
@@ -18,6 +19,10 @@ struct FoundJob {
   std::vector<JobId> waits_for;
   Time until;
   uint64_t position = 0;
+  core::scheduling::Block block;  // what is in the way, and who has it by name
+  std::vector<std::pair<std::string, core::scheduling::HeldBy>> held_by;
+  Time starts_by;
+  std::vector<std::string> alternatives;
   std::optional<core::Task> task;         // the one asked for, or the only one
   bool task_waiting = false;              // the task asked for has not been placed yet
   std::optional<core::Outcome> unplaced;  // how it ended, if it did so while it waited

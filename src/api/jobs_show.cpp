@@ -123,6 +123,49 @@ void show_job(const CallPtr& call) {
   });
 }
 
+namespace {
+
+// Cores and devices as numbers with a fraction, memory in bytes, tasks as they are.
+void write_amount(spec::JsonWriter& json, const std::string& resource, int64_t amount) {
+  if (resource == "memory" || resource == "tasks")
+    json.number(amount);
+  else
+    json.milli(amount);
+}
+
+void write_block(spec::JsonWriter& json, const FoundJob& found) {
+  using core::scheduling::Obstacle;
+  const core::scheduling::Block& block = found.block;
+  const bool counted = block.limit > 0 || block.asked > 0;
+  json.key("resource");
+  counted ? json.text(block.resource) : json.null();
+  for (const auto& [name, amount] :
+       {std::pair{"asked", block.asked}, {"in_use", block.in_use}, {"limit", block.limit}}) {
+    json.key(name);
+    if (counted)
+      write_amount(json, block.resource, amount);
+    else
+      json.null();
+  }
+  json.key("held_by").begin_array();
+  for (const auto& [ns, held] : found.held_by) {
+    json.begin_object().member("namespace", ns).key("amount");
+    write_amount(json, block.resource, held.amount);
+    json.key("borrowed");
+    write_amount(json, block.resource, held.borrowed);
+    json.member("since", held.since).key("until");
+    held.until ? json.time(held.until) : json.null();
+    json.end_object();
+  }
+  json.end_array().key("starts_by");
+  found.starts_by ? json.time(found.starts_by) : json.null();
+  json.key("alternatives").begin_array();
+  for (const std::string& change : found.alternatives) json.text(change);
+  json.end_array();
+}
+
+}  // namespace
+
 void explain_job(const CallPtr& call) {
   const auto selector = call->selector();
   if (!selector) return call->refuse(selector.error());
@@ -139,6 +182,7 @@ void explain_job(const CallPtr& call) {
     write_why(json, found);
     json.key("position");
     found.position ? json.number(found.position) : json.null();
+    write_block(json, found);
     json.end_object();
     call->respond_json(std::move(body));
   });

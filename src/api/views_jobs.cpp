@@ -126,6 +126,16 @@ constexpr std::array kAttempt{
 constexpr std::array kAttemptList{
     always(Kind::objects, "attempts", "In order of index and number.", attempt_shape),
     maybe(Kind::text, "next", "The cursor of the next page.")};
+constexpr std::array kHeldBy{
+    always(Kind::text, "namespace", "Whose work."),
+    always(Kind::number, "amount", "How much of the resource."),
+    always(Kind::number, "borrowed", "How much of that it has to give back on demand."),
+    always(Kind::time, "since", "When the first of it was taken."),
+    maybe(Kind::time, "until", "When all of it is free at the latest.")};
+const Shape& held_by_shape() {
+  static constexpr Shape shape{"HeldBy", "What a namespace has of a resource.", kHeldBy};
+  return shape;
+}
 constexpr std::array kExplanation{
     always(Kind::text, "id", "The job."),
     word("state", "Where it stands.", kStateWords),
@@ -133,7 +143,14 @@ constexpr std::array kExplanation{
     maybe(Kind::text, "sentence", "Why it waits, for people."),
     always(Kind::texts, "waits_for", "Jobs that must end first."),
     maybe(Kind::time, "until", "When its pause ends."),
-    maybe(Kind::integer, "position", "Among the ready jobs of its namespace, from 1.")};
+    maybe(Kind::integer, "position", "Among the ready jobs of its namespace, from 1."),
+    maybe(Kind::text, "resource", "What there is too little of: cpu, memory, tasks, gpu:a100."),
+    maybe(Kind::number, "asked", "How much of it one task asks for."),
+    maybe(Kind::number, "in_use", "How much of it is in use where it comes nearest to fitting."),
+    maybe(Kind::number, "limit", "How much of it there is, or may be used."),
+    always(Kind::objects, "held_by", "Who has it, most first.", held_by_shape),
+    maybe(Kind::time, "starts_by", "When it starts at the latest, if nobody else comes."),
+    always(Kind::texts, "alternatives", "Other requests that would start now, as flags.")};
 
 }  // namespace
 

@@ -366,6 +366,8 @@ std::string explanation_card(Session& session, const Json& why) {
   card.line("reason", why.text("reason")).line("why", why.text("sentence"));
   card.line("waits for", join(why["waits_for"], ", ")).line("until", shown_time(why, "until"));
   card.line("position", why.has("position") ? why.text("position") + " in its namespace" : "");
+  card.line("starts by", shown_time(why, "starts_by"));
+  card.line("starts now with", join(why["alternatives"], "  or  "));
   if (why.text("sentence").empty()) card.line("why", "it does not wait");
   return card.str();
 }

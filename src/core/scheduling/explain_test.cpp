@@ -98,7 +98,7 @@ TEST(Explain, SaysWhatHowMuchAndWhere) {
   const JobId id = world.submit(TestWorld::job(1000));
   world.settle();
   EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
-            "waiting for 1 core: 1.5 of 2 in use; position 1");
+            "waiting for 1 core: 1.5 of 2 in use (lab has 1.5); position 1");
 }
 
 }  // namespace

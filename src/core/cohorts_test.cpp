@@ -102,5 +102,27 @@ TEST_F(Cohorts, AnAccountStaysWhereItWasUsedWhenItsNamespaceMoves) {
   EXPECT_EQ(world.state.cohort_named("new")->in_use.cpu_milli, 2000);
 }
 
+TEST_F(Cohorts, WhatOneMayNotHaveIsNotKeptFromTheOthers) {
+  world.nodes({node("n", 8, 1 << 30, 1)});
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, {}, {}}});
+  Quota no_a100, nothing;
+  no_a100.devices["gpu:a100"] = 0;
+  nothing.cpu_milli = 0;
+  for (const auto& [name, quota] : std::map<std::string, Quota>{{"a", no_a100}, {"b", nothing}}) {
+    world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
+    world.run(Request{TestWorld::admin(), SetQuota{name, quota}});
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, no_a100}});
+  }
+  SubmitJob job = TestWorld::job();
+  job.terms.resources.devices = {{"gpu", "", 1}};
+  job.ns = "a";
+  const JobId refused = world.submit(job);
+  job.ns = "b";
+  const JobId borrower = world.submit(job);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(refused).placed, 0u);
+  EXPECT_EQ(world.state.jobs.at(borrower).placed, 1u);
+}
+
 }  // namespace
 }  // namespace atl::core

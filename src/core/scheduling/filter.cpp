@@ -102,15 +102,16 @@ std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms&
 }
 
 CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
-  CohortId at;
-  CohortId next = world.state->namespaces.at(id).stake.cohort;
+  CohortId at, found;
   walk(world, id, [&](const Level& level) {
-    if (over(level, terms)) return true;
-    at = next;
-    if (next) next = world.state->cohorts.at(next).stake.cohort;
+    if (over(level, terms)) {
+      found = at;
+      return true;
+    }
+    at = at ? world.state->cohorts.at(at).stake.cohort : world.state->namespaces.at(id).stake.cohort;
     return false;
   });
-  return at;
+  return found;
 }
 
 bool would_borrow(const World& world, NamespaceId id, const Terms& terms) {

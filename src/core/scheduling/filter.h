@@ -46,7 +46,7 @@ struct Block {
 // one more task of these terms. The narrowest comes first: the namespace's own.
 std::optional<Block> over_quota(const World& world, NamespaceId ns, const Terms& terms);
 
-// Whose quota that is: a cohort, or none for the namespace's own.
+// Whose quota that is: a cohort; none for the namespace's own, and when there is no such block.
 CohortId over_quota_of(const World& world, NamespaceId ns, const Terms& terms);
 
 // Whether the namespace would have more than it is sure of with one more such task, and so has it

@@ -164,7 +164,7 @@ TEST(SharesTest, UseThatDoesNotFollowTheWeightsIsFound) {
   Story story(checker);
   story.say(core::NamespaceCreated{NamespaceId{2}, "course"});
   for (const uint32_t ns : {1u, 2u}) {
-    core::JobSubmitted job = story.job(1000);
+    core::JobSubmitted job = story.job(500);
     job.ns = NamespaceId{ns};
     job.array = true;
     job.indices = IntervalSet({0, 9});

@@ -167,4 +167,9 @@ std::string name_of(const core::State& table, SiteId id) {
   return it == table.sites.end() ? std::string() : it->second.name;
 }
 
+std::string name_of(const core::State& table, CohortId id) {
+  const auto it = table.cohorts.find(id);
+  return it == table.cohorts.end() ? std::string() : it->second.name;
+}
+
 }  // namespace atl::api

@@ -119,5 +119,6 @@ const Body* event_of(const runtime::Accepted& accepted) {
 std::string name_of(const core::State& table, UserId id);
 std::string name_of(const core::State& table, NamespaceId id);
 std::string name_of(const core::State& table, SiteId id);
+std::string name_of(const core::State& table, CohortId id);
 
 }  // namespace atl::api

@@ -24,7 +24,7 @@ const std::vector<Endpoint>& endpoints() {
   static const std::vector<Endpoint> all = [] {
     std::vector<Endpoint> list;
     for (auto* group : {job_endpoints, job_output_endpoints, event_endpoints, platform_endpoints,
-                        site_endpoints, server_endpoints}) {
+                        sharing_endpoints, site_endpoints, server_endpoints}) {
       for (Endpoint& endpoint : group()) list.push_back(std::move(endpoint));
     }
     return list;

@@ -1,6 +1,7 @@
 #include "api/handlers.h"
 #include "api/requests.h"
 #include "api/views.h"
+#include "spec/platform_json.h"
 
 namespace atl::api {
 namespace {
@@ -71,14 +72,24 @@ std::vector<Endpoint> platform_endpoints() {
        .handle = create_namespace,
        .changes = true},
       {.path = "/api/v1/namespaces/{namespace}",
-       .summary = "Show a namespace: members, quota, use.",
+       .summary = "Show a namespace: members, cohort, quota, use.",
        .tag = "namespaces",
        .needs = Needs::viewer,
        .params = {ns},
        .response = namespace_shape,
        .example =
-           R"({"name":"default","members":{"ada":"admin"},"quota":{"cpus":64},"in_use":{"cpus":2.5,"memory":1073741824,"devices":{},"running":1,"queued":3}})",
+           R"({"name":"default","members":{"ada":"admin"},"cohort":"physics","weight":1,"quota":{"cpus":2},"borrow":{},"in_use":{"cpus":2.5,"memory":1073741824,"devices":{},"running":1,"queued":3},"borrowed":{"cpus":0.5}})",
        .handle = show_namespace},
+      {.method = "PATCH",
+       .path = "/api/v1/namespaces/{namespace}",
+       .summary = "Change how it shares: its cohort, its weight, what it may borrow.",
+       .tag = "namespaces",
+       .needs = Needs::platform_admin,
+       .params = {ns},
+       .request = shape_of<spec::NamespaceChange>,
+       .response = namespace_shape,
+       .handle = change_namespace,
+       .changes = true},
       {.method = "DELETE",
        .path = "/api/v1/namespaces/{namespace}",
        .summary = "Delete a namespace without jobs.",
@@ -94,7 +105,7 @@ std::vector<Endpoint> platform_endpoints() {
        .tag = "namespaces",
        .needs = Needs::platform_admin,
        .params = {ns},
-       .request = shape_of<QuotaWish>,
+       .request = shape_of<spec::QuotaWish>,
        .response = namespace_shape,
        .handle = set_quota,
        .changes = true},

@@ -38,7 +38,7 @@ class Writer {
   template <class T>
   void value(const T& v) {
     if constexpr (std::is_same_v<T, UserId> || std::is_same_v<T, NamespaceId> ||
-                  std::is_same_v<T, SiteId>)
+                  std::is_same_v<T, SiteId> || std::is_same_v<T, CohortId>)
       json_.text(name_of(table_, v));
     else if constexpr (wire::IsId<T>::value)
       json_.text(std::to_string(v.value));
@@ -104,6 +104,10 @@ Concern concern_of(const core::EventBody& body) {
       overloaded{[](const core::NamespaceCreated& e) { return Concern{e.id, {}, false}; },
                  [](const core::NamespaceDeleted& e) { return Concern{e.id, {}, false}; },
                  [](const core::QuotaSet& e) { return Concern{e.id, {}, false}; },
+                 [](const core::StakeSet& e) { return Concern{e.id, {}, false}; },
+                 [](const core::CohortSet&) { return Concern{{}, {}, true}; },
+                 [](const core::CohortDeleted&) { return Concern{{}, {}, true}; },
+                 [](const core::PolicySet&) { return Concern{{}, {}, true}; },
                  [](const core::MemberSet& e) { return Concern{e.id, e.user, false}; },
                  [](const core::MemberRemoved& e) { return Concern{e.id, e.user, false}; },
                  [](const core::UserCreated& e) { return Concern{{}, e.id, false}; },

@@ -36,6 +36,17 @@ void delete_namespace(const CallPtr& call);
 void set_quota(const CallPtr& call);
 void set_member(const CallPtr& call);
 void remove_member(const CallPtr& call);
+void change_namespace(const CallPtr& call);
+
+void list_cohorts(const CallPtr& call);  // cohorts.cpp
+void show_cohort(const CallPtr& call);
+void set_cohort(const CallPtr& call);
+void delete_cohort(const CallPtr& call);
+void show_policy(const CallPtr& call);  // policy.cpp
+void change_policy(const CallPtr& call);
+void show_fair(const CallPtr& call);      // fair.cpp
+void show_platform(const CallPtr& call);  // platform.cpp
+void apply_platform(const CallPtr& call);
 
 void list_users(const CallPtr& call);  // users.cpp
 void show_user(const CallPtr& call);

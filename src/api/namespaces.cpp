@@ -1,7 +1,9 @@
 #include "api/context.h"
 #include "api/handlers.h"
+#include "api/quota_view.h"
 #include "api/requests.h"
 #include "base/text.h"
+#include "spec/platform_json.h"
 
 namespace atl::api {
 namespace {
@@ -12,37 +14,19 @@ struct Shown {
   std::vector<core::Namespace> list;
 };
 
-void write_quota(spec::JsonWriter& json, const core::Quota& quota) {
-  json.begin_object();
-  if (quota.cpu_milli) json.key("cpus").milli(*quota.cpu_milli);
-  if (quota.memory_bytes) json.member("memory", *quota.memory_bytes);
-  if (!quota.devices.empty()) {
-    json.key("devices").begin_object();
-    for (const auto& [kind, count] : quota.devices) json.member(kind, count);
-    json.end_object();
-  }
-  if (quota.running) json.member("running", *quota.running);
-  if (quota.queued) json.member("queued", *quota.queued);
-  json.end_object();
-}
-
-void write_use(spec::JsonWriter& json, const core::Namespace& ns) {
-  json.begin_object()
-      .key("cpus")
-      .milli(ns.in_use.cpu_milli)
-      .member("memory", ns.in_use.memory_bytes);
-  json.key("devices").begin_object();
-  for (const auto& [kind, milli] : ns.in_use.devices) json.key(kind).milli(milli);
-  json.end_object().member("running", ns.in_use.tasks).member("queued", ns.jobs).end_object();
-}
-
 void write_namespace(spec::JsonWriter& json, const core::State& table, const core::Namespace& ns) {
   json.begin_object().member("name", ns.name).key("members").begin_object();
   for (const auto& [user, role] : ns.members) json.member(name_of(table, user), enum_name(role));
-  json.end_object().key("quota");
+  json.end_object().key("cohort");
+  ns.stake.cohort ? json.text(name_of(table, ns.stake.cohort)) : json.null();
+  json.key("weight").milli(ns.stake.weight_milli).key("quota");
   write_quota(json, ns.quota);
-  json.key("in_use");
-  write_use(json, ns);
+  json.key("borrow");
+  write_quota(json, ns.stake.borrow);
+  json.key("in_use").begin_object();
+  write_use(json, ns.in_use);
+  json.member("queued", ns.jobs).end_object().key("borrowed");
+  write_borrowed(json, ns.stake.cohort ? ns.quota : core::Quota{}, ns.in_use);
   json.end_object();
 }
 
@@ -126,10 +110,18 @@ void delete_namespace(const CallPtr& call) {
 }
 
 void set_quota(const CallPtr& call) {
-  const auto wish = body_of<QuotaWish>(call);
+  const auto wish = body_of<spec::QuotaWish>(call);
   if (!wish) return;
-  then_show_namespace(call, core::SetQuota{name_in_path(call), to_quota(*wish)}, name_in_path(call),
-                      200);
+  then_show_namespace(call, core::SetQuota{name_in_path(call), spec::to_quota(*wish)},
+                      name_in_path(call), 200);
+}
+
+void change_namespace(const CallPtr& call) {
+  const auto wish = body_of<spec::NamespaceChange>(call);
+  if (!wish) return;
+  core::SetStake set{name_in_path(call), wish->cohort, spec::to_weight(wish->weight), {}};
+  if (wish->borrow) set.borrow = spec::to_quota(*wish->borrow);
+  then_show_namespace(call, std::move(set), name_in_path(call), 200);
 }
 
 void set_member(const CallPtr& call) {

@@ -40,7 +40,9 @@ std::string operation_id(const Endpoint& endpoint) {
 
 void write_param_schema(JsonWriter& json, const Param& param) {
   const spec::Field& field = param.field;
-  json.begin_object().member("type", field.kind == spec::Kind::integer ? "integer" : "string");
+  json.begin_object().member("type", field.kind == spec::Kind::integer   ? "integer"
+                                     : field.kind == spec::Kind::boolean ? "boolean"
+                                                                         : "string");
   if (field.low) json.member("minimum", *field.low);
   if (field.high) json.member("maximum", *field.high);
   if (field.fallback) json.key("default").raw(field.fallback);

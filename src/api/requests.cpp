@@ -4,31 +4,13 @@
 
 #include "core/limits.h"
 
-namespace atl::api {
-
-core::Quota to_quota(const QuotaWish& wish) {
-  core::Quota quota;
-  if (wish.cpus) quota.cpu_milli = wish.cpus->milli;
-  if (wish.memory) quota.memory_bytes = wish.memory->count;
-  if (wish.devices) {
-    for (const auto& [kind, count] : *wish.devices)
-      quota.devices[kind] = static_cast<uint32_t>(std::min<int64_t>(count, UINT32_MAX));
-  }
-  if (wish.running) quota.running = static_cast<uint64_t>(*wish.running);
-  if (wish.queued) quota.queued = static_cast<uint64_t>(*wish.queued);
-  return quota;
-}
-
-}  // namespace atl::api
-
 namespace atl::spec {
 namespace {
 
 using namespace api;
 
 constexpr const char* kRoles[] = {"viewer", "member", "admin"};
-constexpr int64_t kCountMax = int64_t{1} << 53;  // what JSON's readers keep exact
-constexpr int64_t kUidMax = 4294967294;          // the last one means "none"
+constexpr int64_t kUidMax = 4294967294;  // the last one means "none"
 
 constexpr std::array kCancel{
     field<&CancelWish::grace>(
@@ -64,25 +46,6 @@ constexpr std::array kNamespaceWish{
          .sentence = "The user who becomes its administrator; who asks when left out.",
          .example = "\"ada\"",
          .high = 63}),
-};
-constexpr std::array kQuota{
-    field<&QuotaWish::cpus>({.name = "cpus", .sentence = "Cores in use at once.", .example = "64"}),
-    field<&QuotaWish::memory>(
-        {.name = "memory", .sentence = "Memory in use at once.", .example = "\"256Gi\""}),
-    field<&QuotaWish::devices>({.name = "devices",
-                                .sentence = "Devices in use at once, by kind or kind:model.",
-                                .example = "{\"gpu\": 8, \"gpu:a100\": 4}",
-                                .high = 64}),
-    field<&QuotaWish::running>({.name = "running",
-                                .sentence = "Tasks running at once.",
-                                .example = "1000",
-                                .low = 0,
-                                .high = kCountMax}),
-    field<&QuotaWish::queued>({.name = "queued",
-                               .sentence = "Jobs that have not ended.",
-                               .example = "100000",
-                               .low = 0,
-                               .high = kCountMax}),
 };
 constexpr std::array kMember{
     field<&MemberWish::role>({.name = "role",
@@ -168,12 +131,6 @@ const Shape& shape_of<ExecWish>() {
 template <>
 const Shape& shape_of<NamespaceWish>() {
   static constexpr Shape shape{"NewNamespace", "A namespace to make.", kNamespaceWish};
-  return shape;
-}
-template <>
-const Shape& shape_of<QuotaWish>() {
-  static constexpr Shape shape{
-      "Quota", "Hard limits of a namespace; what is left out does not limit.", kQuota};
   return shape;
 }
 template <>

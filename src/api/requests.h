@@ -1,7 +1,6 @@
 // What people send besides jobs: small structures with a field table each (spec/fields.h).
 #pragma once
 
-#include "core/types.h"
 #include "spec/fields.h"
 
 namespace atl::api {
@@ -17,13 +16,6 @@ struct ExecWish {
 struct NamespaceWish {
   spec::Text name;
   spec::Text admin;
-};
-struct QuotaWish {
-  std::optional<spec::Cpus> cpus;
-  std::optional<spec::Bytes> memory;
-  spec::IntegerMap devices;
-  spec::Integer running;
-  spec::Integer queued;
 };
 struct MemberWish {
   spec::Text role;
@@ -49,8 +41,6 @@ struct BackupWish {
   spec::Text file;
 };
 
-core::Quota to_quota(const QuotaWish& wish);
-
 }  // namespace atl::api
 
 namespace atl::spec {
@@ -61,8 +51,6 @@ template <>
 const Shape& shape_of<api::ExecWish>();
 template <>
 const Shape& shape_of<api::NamespaceWish>();
-template <>
-const Shape& shape_of<api::QuotaWish>();
 template <>
 const Shape& shape_of<api::MemberWish>();
 template <>

@@ -69,6 +69,10 @@ constexpr Sample kSamples[] = {
      "/api/v1/namespaces/default/members/rival", R"({"role":"viewer"})"},
     {"DELETE", "/api/v1/namespaces/{namespace}/members/{user}",
      "/api/v1/namespaces/default/members/watcher", ""},
+    {"PATCH", "/api/v1/namespaces/{namespace}", nullptr, R"({"weight":2})"},
+    {"PUT", "/api/v1/cohorts/{cohort}", nullptr, R"({"weight":2})"},
+    {"PATCH", "/api/v1/policy", nullptr, R"({"half_life":"1d"})"},
+    {"PATCH", "/api/v1/platform", nullptr, R"({"cohorts":[{"name":"fresh"}]})"},
     {"POST", "/api/v1/users", nullptr, R"({"name":"fresh"})"},
     {"GET", "/api/v1/users/{user}", nullptr, ""},
     {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
@@ -78,7 +82,7 @@ constexpr Sample kSamples[] = {
 
 std::string filled(std::string path) {
   for (const auto& [name, value] : {std::pair("{id}", "1"), std::pair("{namespace}", "default"),
-                                    std::pair("{site}", "local")}) {
+                                    std::pair("{site}", "local"), std::pair("{cohort}", "group")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -100,6 +104,7 @@ class Roles : public ApiTest {
                {Who::read_only, token_of("ada", R"({"read_only":true})")},
                {Who::expired, token_of("ada", R"({"expires_in":"1s"})")}};
     clock.time = clock.time + seconds(10);
+    as("root", "PUT", "/api/v1/cohorts/group", "{}");
     // Job 1 belongs to the member and runs.
     send({.method = "POST",
           .target = "/api/v1/jobs",

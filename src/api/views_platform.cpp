@@ -1,10 +1,10 @@
-#include "api/requests.h"
 #include "api/view_fields.h"
+#include "spec/platform_json.h"
 
 namespace atl::api {
 namespace {
 
-const Shape& quota_shape() { return spec::shape_of<QuotaWish>(); }
+const Shape& quota_shape() { return spec::shape_of<spec::QuotaWish>(); }
 
 constexpr std::array kProblem{
     always(Kind::text, "type", "Always about:blank."),
@@ -72,10 +72,18 @@ const Shape& use_shape() {
   static constexpr Shape shape{"InUse", "What a namespace uses.", kUse};
   return shape;
 }
-constexpr std::array kNamespace{always(Kind::text, "name", "Its name."),
-                                always(Kind::text_map, "members", "Users and their roles."),
-                                always(Kind::object, "quota", "Hard limits.", quota_shape),
-                                always(Kind::object, "in_use", "What it uses now.", use_shape)};
+constexpr std::array kNamespace{
+    always(Kind::text, "name", "Its name."),
+    always(Kind::text_map, "members", "Users and their roles."),
+    maybe(Kind::text, "cohort", "The cohort it belongs to."),
+    always(Kind::number, "weight", "Its part of what is shared."),
+    always(Kind::object, "quota", "What it is sure of.", quota_shape),
+    always(Kind::object, "borrow",
+           "What it may use beyond, of what its cohort has; what is "
+           "not named is all there is.",
+           quota_shape),
+    always(Kind::object, "in_use", "What it uses now.", use_shape),
+    always(Kind::object, "borrowed", "What it uses beyond its quota.", quota_shape)};
 constexpr std::array kNamespaceList{
     always(Kind::objects, "namespaces", "Those you may see.", namespace_shape)};
 constexpr std::array kUser{

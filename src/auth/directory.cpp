@@ -14,7 +14,7 @@ bool concerns(const core::Event& event) {
         return is_one_of<std::remove_cvref_t<decltype(body)>, core::UserCreated, core::UserChanged,
                          core::NamespaceCreated, core::NamespaceDeleted, core::MemberSet,
                          core::MemberRemoved, core::TokenCreated, core::TokenRevoked,
-                         core::SiteAdded, core::SiteRemoved>;
+                         core::SiteAdded, core::SiteRemoved, core::CohortSet, core::CohortDeleted>;
       },
       event.body);
 }
@@ -37,6 +37,11 @@ void Directory::refresh(const core::State& state) {
     copy.id = id;
     copy.name = site.name;
     copy.kind = site.kind;
+  }
+  for (const auto& [id, cohort] : state.cohorts) {
+    core::Cohort& copy = table->cohorts[id];
+    copy.id = id;
+    copy.name = cohort.name;
   }
   const std::lock_guard lock(mutex_);
   table_ = std::move(table);

@@ -12,7 +12,8 @@ namespace atl::auth {
 
 class Directory {
  public:
-  // Users, tokens and namespaces with their derived indices, and of sites only id, name and kind.
+  // Users, tokens and namespaces with their derived indices, of sites only id, name and kind, and
+  // of cohorts only id and name.
   // The functions of core/authorize.h apply to it as they do to the state itself; whatever counts
   // work in it is stale.
   using Table = std::shared_ptr<const core::State>;

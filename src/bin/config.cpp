@@ -1,78 +1,21 @@
 #include "bin/config.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 
 #include "base/amount.h"
 #include "base/text.h"
 #include "site/slices.h"
+#include "spec/yaml_reader.h"
 
 namespace atl::bin {
 namespace {
 
-constexpr size_t kFileBytesMax = 1 << 20;
+using namespace spec::yaml;
+
 constexpr uint32_t kSimulatedNodesMax = 10'000;
 constexpr uint32_t kDevicesMax = 10'000;
-
-// Thrown inside this file only; parse_config turns it into an Error with file and line.
-struct Wrong {
-  YAML::Mark mark;
-  std::string message;
-};
-
-[[noreturn]] void wrong(const YAML::Node& node, std::string message) {
-  throw Wrong{node.Mark(), std::move(message)};
-}
-
-std::string text_of(const YAML::Node& node) {
-  if (!node.IsScalar()) wrong(node, "expected a single value");
-  return node.Scalar();
-}
-
-template <class T>
-T checked(const YAML::Node& node, const Result<T>& parsed) {
-  if (!parsed) wrong(node, parsed.error().message);
-  return *parsed;
-}
-
-int64_t integer(const YAML::Node& node, int64_t low, int64_t high) {
-  const auto value = parse_int(text_of(node));
-  if (!value || *value < low || *value > high) {
-    wrong(node,
-          "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high));
-  }
-  return *value;
-}
-
-bool boolean(const YAML::Node& node) {
-  const std::string text = text_of(node);
-  if (text == "true" || text == "yes") return true;
-  if (text == "false" || text == "no") return false;
-  wrong(node, "expected true or false");
-}
-
-using Setter = std::function<void(const YAML::Node&)>;
-
-// Calls the setter of each key; an unknown key is named together with what may have been meant.
-void read_map(const YAML::Node& node, const std::map<std::string, Setter>& setters) {
-  if (!node.IsMap()) wrong(node, "expected a mapping of names to values");
-  for (const auto& entry : node) {
-    const std::string key = text_of(entry.first);
-    const auto setter = setters.find(key);
-    if (setter == setters.end()) {
-      std::vector<std::string> known;
-      for (const auto& [name, fn] : setters) known.push_back(name);
-      const auto meant = did_you_mean(key, known);
-      wrong(entry.first,
-            "unknown key " + quote(key) + (meant ? "; did you mean " + *meant + "?" : ""));
-    }
-    setter->second(entry.second);
-  }
-}
 
 void read_listen(const YAML::Node& node, Config& config) {
   const std::string text = text_of(node);
@@ -228,19 +171,11 @@ Config default_config() {
 }
 
 Result<Config> parse_config(const std::string& text, const std::string& file_name) {
-  const auto at = [&](const YAML::Mark& mark, const std::string& message) {
-    return fail(ErrorCode::invalid,
-                file_name + ":" + std::to_string(mark.line + 1) + ": " + message, "config");
-  };
-  if (text.size() > kFileBytesMax)
-    return fail(ErrorCode::too_large, file_name + " is larger than 1 MiB", "config");
-  try {
-    return read_config(YAML::Load(text));
-  } catch (const Wrong& e) {
-    return at(e.mark, e.message);
-  } catch (const YAML::Exception& e) {
-    return at(e.mark, e.msg);
-  }
+  Config config;
+  const auto ok =
+      read_yaml(text, file_name, [&](const YAML::Node& root) { config = read_config(root); });
+  if (!ok) return fail(ok.error().code, ok.error().message, "config");
+  return config;
 }
 
 Result<Config> load_config(const std::string& home, const std::string& explicit_path) {

@@ -1,8 +1,8 @@
 // ns: namespaces, their members and quotas.
 #include <ostream>
 
-#include "base/amount.h"
 #include "base/text.h"
+#include "cli/amounts.h"
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/platform.h"
@@ -12,7 +12,7 @@
 namespace atl::cli {
 namespace {
 
-std::string path_of(const std::string& name) { return "/namespaces/" + encode(name); }
+std::string ns_path(const std::string& name) { return "/namespaces/" + encode(name); }
 
 struct NsFlags {
   std::string name;
@@ -33,17 +33,6 @@ struct MemberFlags {
   bool remove = false;
 };
 
-// "3/64", or what is in use when there is no limit.
-std::string of_limit(const Json& ns, const char* key, bool bytes) {
-  const Json used = ns["in_use"][key];
-  const Json limit = ns["quota"][key];
-  const auto text = [bytes](const Json& value) {
-    return bytes ? format_bytes(value.integer()) : value.text();
-  };
-  if (limit.is_null()) return used.is_null() ? "" : text(used);
-  return (used.is_null() ? "0" : text(used)) + " of " + text(limit);
-}
-
 std::string shown_members(const Json& ns) {
   std::string out;
   for (const auto& [user, role] : ns["members"].members())
@@ -51,42 +40,46 @@ std::string shown_members(const Json& ns) {
   return out;
 }
 
-std::string shown_devices(const Json& of) {
-  std::string out;
-  for (const auto& [kind, count] : of["devices"].members())
-    out += (out.empty() ? "" : ", ") + kind + ":" + count.text();
-  return out;
-}
-
 View ns_view() {
   const auto limit = [](const char* key, bool bytes) {
-    return [key, bytes](const Json& ns) { return Cell{of_limit(ns, key, bytes)}; };
+    return [key, bytes](const Json& ns) { return Cell{used_of_limit(ns, "quota", key, bytes)}; };
   };
-  return {.columns = {{{.title = "NAME", .least = 8}, cell_text("name")},
-                      {{.title = "JOBS", .align = Align::right}, limit("queued", false)},
-                      {{.title = "CPUS", .align = Align::right}, limit("cpus", false)},
-                      {{.title = "MEM", .align = Align::right}, limit("memory", true)},
-                      {{.title = "RUNNING", .align = Align::right}, limit("running", false)},
-                      {{.title = "DEVICES", .least = 8},
-                       [](const Json& ns) { return Cell{shown_devices(ns["in_use"])}; }},
-                      {{.title = "MEMBERS", .least = 12},
-                       [](const Json& ns) { return Cell{shown_members(ns)}; }}}};
+  return {.columns = {
+              {{.title = "NAME", .least = 8}, cell_text("name")},
+              {{.title = "COHORT", .least = 6}, cell_text("cohort")},
+              {{.title = "WEIGHT", .align = Align::right, .drop_rank = 1}, cell_text("weight")},
+              {{.title = "JOBS", .align = Align::right}, limit("queued", false)},
+              {{.title = "CPUS", .align = Align::right}, limit("cpus", false)},
+              {{.title = "MEM", .align = Align::right}, limit("memory", true)},
+              {{.title = "RUNNING", .align = Align::right}, limit("running", false)},
+              {{.title = "DEVICES", .least = 8},
+               [](const Json& ns) { return Cell{used_devices(ns, "quota")}; }},
+              {{.title = "BORROWED", .least = 8},
+               [](const Json& ns) { return Cell{shown_amounts(ns["borrowed"]), Color::warning}; }},
+              {{.title = "MEMBERS", .least = 12},
+               [](const Json& ns) { return Cell{shown_members(ns)}; }}}};
 }
 
 Result<int> show(Session& session, const NsFlags& flags) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  const auto ns = (*api)->get(path_of(flags.name));
+  const auto ns = (*api)->get(ns_path(flags.name));
   if (!ns) return tl::unexpected(ns.error());
   print_one(session, *ns, "name", [&] {
     Card card(session.terminal.color);
     card.line("namespace", ns->text("name"), Color::strong).line("members", shown_members(*ns));
-    card.line("cpus", of_limit(*ns, "cpus", false));
-    card.line("memory", of_limit(*ns, "memory", true))
-        .line("running tasks", of_limit(*ns, "running", false));
-    card.line("jobs not ended", of_limit(*ns, "queued", false));
-    card.line("devices in use", shown_devices((*ns)["in_use"]))
-        .line("device quota", shown_devices((*ns)["quota"]));
+    const std::string cohort = ns->text("cohort");
+    const std::string borrow = shown_amounts((*ns)["borrow"]);
+    card.line("cohort", cohort).line("weight", ns->text("weight"));
+    card.line("quota", shown_amounts((*ns)["quota"]));
+    if (!cohort.empty()) card.line("may borrow", borrow.empty() ? "all that is left" : borrow);
+    card.line("borrowed", shown_amounts((*ns)["borrowed"]), Color::warning);
+    const auto use = [&](const char* key, bool bytes) {
+      return used_of_limit(*ns, "quota", key, bytes);
+    };
+    card.line("cpus", use("cpus", false)).line("memory", use("memory", true));
+    card.line("running tasks", use("running", false)).line("jobs not ended", use("queued", false));
+    card.line("devices", used_devices(*ns, "quota"));
     return card.str();
   });
   return kExitOk;
@@ -108,7 +101,7 @@ Result<int> remove(Session& session, const NsFlags& flags) {
     if (!sure) return tl::unexpected(sure.error());
     if (!*sure) return kExitFailure;
   }
-  return do_and_say(session, "DELETE", path_of(flags.name), "", flags.name,
+  return do_and_say(session, "DELETE", ns_path(flags.name), "", flags.name,
                     "deleted namespace " + flags.name);
 }
 
@@ -139,12 +132,12 @@ Result<int> set_quota(Session& session, const QuotaFlags& flags) {
   }
   json.end_object();
   return do_and_say(
-      session, "PUT", path_of(flags.name) + "/quota", body, flags.name,
+      session, "PUT", ns_path(flags.name) + "/quota", body, flags.name,
       body == "{}" ? flags.name + " has no limits" : "set the quota of " + flags.name);
 }
 
 Result<int> set_member(Session& session, const MemberFlags& flags) {
-  const std::string path = path_of(flags.ns) + "/members/" + encode(flags.user);
+  const std::string path = ns_path(flags.ns) + "/members/" + encode(flags.user);
   if (flags.remove) {
     return do_and_say(session, "DELETE", path, "", flags.user,
                       flags.user + " is no longer a member of " + flags.ns);
@@ -159,7 +152,8 @@ Result<int> set_member(Session& session, const MemberFlags& flags) {
 void add_quota_verb(Verbs& verbs, CLI::App* noun) {
   auto flags = std::make_shared<QuotaFlags>();
   CLI::App* verb = verbs.add(noun, "quota",
-                             "Set the hard limits of a namespace; what is left out does not limit",
+                             "Set what a namespace is sure of, and may not exceed unless it "
+                             "borrows; what is left out does not limit",
                              "atoll ns quota vision --cpus 64 --mem 256Gi --device gpu=8\n"
                              "atoll ns quota vision            no limits",
                              [flags](Session& session) { return set_quota(session, *flags); });
@@ -190,10 +184,12 @@ void add_member_verb(Verbs& verbs, CLI::App* noun) {
 }  // namespace
 
 void add_ns_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("ns", "Namespaces: list, show, create, delete, quota, member",
-                                  "atoll ns list\natoll ns create vision --admin ada\n"
-                                  "atoll ns member vision bob\n"
-                                  "atoll ns quota vision --cpus 64 --device gpu=8");
+  CLI::App* noun = verbs.add_noun(
+      "ns", "Namespaces: list, show, create, delete, quota, member, cohort, weight, borrow",
+      "atoll ns list\natoll ns create vision --admin ada\n"
+      "atoll ns member vision bob\n"
+      "atoll ns quota vision --cpus 64 --device gpu=8\n"
+      "atoll ns cohort vision physics\natoll ns weight vision 2");
   verbs.add(noun, "list", "List your namespaces", "atoll ns list",
             [](Session& session) { return show_list(session, "/namespaces", ns_view()); });
   const auto add = [&](const char* name, const char* sentence, const char* example,
@@ -216,6 +212,7 @@ void add_ns_verbs(Verbs& verbs) {
       ->add_flag("-y,--yes", gone->yes, "Do not ask");
   add_quota_verb(verbs, noun);
   add_member_verb(verbs, noun);
+  add_ns_share_verbs(verbs, noun);
 }
 
 }  // namespace atl::cli

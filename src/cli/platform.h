@@ -1,11 +1,12 @@
-// The pattern of the verbs that manage the platform (ns, user, token, site): a request, then a list
-// or a sentence.
+// The pattern of the verbs that manage the platform (ns, cohort, user, token, site): a request,
+// then a list or a sentence.
 #pragma once
 
 #include <string>
 
 #include "cli/output.h"
 #include "cli/session.h"
+#include "spec/fields.h"
 
 namespace atl::cli {
 
@@ -17,5 +18,11 @@ namespace atl::cli {
 [[nodiscard]] Result<int> do_and_say(Session& session, const std::string& method,
                                      const std::string& path, std::string body,
                                      const std::string& name, const std::string& sentence);
+
+// A weight as people write it: above zero, in thousandths.
+[[nodiscard]] Result<spec::Cpus> parse_weight(const std::string& text);
+
+// The name, moved to the right by its depth in a tree.
+Cell indented_name(const Json& item);
 
 }  // namespace atl::cli

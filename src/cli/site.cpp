@@ -10,7 +10,7 @@
 namespace atl::cli {
 namespace {
 
-std::string path_of(const std::string& name) { return "/sites/" + encode(name); }
+std::string site_path(const std::string& name) { return "/sites/" + encode(name); }
 
 Cell status_cell(const Json& site) {
   if (site["draining"].truth()) return {"draining", Color::warning};
@@ -42,7 +42,7 @@ std::string used_of(const Json& thing, const char* used, const char* all, bool b
 }
 
 // Devices of a node, by kind and model, with how many are taken.
-std::string shown_devices(const Json& node) {
+std::string node_devices(const Json& node) {
   std::map<std::string, std::pair<int, int>> counts;
   for (const Json& device : node["devices"].items()) {
     const std::string model = device.text("model");
@@ -90,13 +90,13 @@ View node_view() {
                  return Cell{used_of(node, "memory_bytes_used", "memory_bytes", true)};
                }},
               {{.title = "DEVICES", .least = 8},
-               [](const Json& node) { return Cell{shown_devices(node)}; }}}};
+               [](const Json& node) { return Cell{node_devices(node)}; }}}};
 }
 
 Result<int> show_site(Session& session, const std::string& name) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  const auto site = (*api)->get(path_of(name));
+  const auto site = (*api)->get(site_path(name));
   if (!site) return tl::unexpected(site.error());
   print_one(session, *site, "name", [&] {
     Card card(session.terminal.color);
@@ -129,12 +129,12 @@ void add_site_verbs(Verbs& verbs) {
   add("show", "Show a site and its nodes", "atoll site show local", show_site);
   add("drain", "Start nothing more there; what runs goes on", "atoll site drain local",
       [](Session& session, const std::string& name) {
-        return do_and_say(session, "POST", path_of(name) + "/drain", "", name,
+        return do_and_say(session, "POST", site_path(name) + "/drain", "", name,
                           name + " takes no more work");
       });
   add("undrain", "Let it take work again", "atoll site undrain local",
       [](Session& session, const std::string& name) {
-        return do_and_say(session, "POST", path_of(name) + "/undrain", "", name,
+        return do_and_say(session, "POST", site_path(name) + "/undrain", "", name,
                           name + " takes work again");
       });
 }

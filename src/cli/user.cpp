@@ -16,7 +16,7 @@ struct UserFlags {
 };
 using Flags = std::shared_ptr<UserFlags>;
 
-std::string path_of(const std::string& name) { return "/users/" + encode(name); }
+std::string user_path(const std::string& name) { return "/users/" + encode(name); }
 
 template <class T>
 std::string member(const char* key, T value) {
@@ -37,19 +37,19 @@ Result<int> create(Session& session, const UserFlags& flags) {
 }
 
 Result<int> set_disabled(Session& session, const std::string& name, bool disabled) {
-  return do_and_say(session, "PATCH", path_of(name), member("disabled", disabled), name,
+  return do_and_say(session, "PATCH", user_path(name), member("disabled", disabled), name,
                     name + (disabled ? " is shut out" : " is let in again"));
 }
 
 Result<int> set_admin(Session& session, const UserFlags& flags) {
-  return do_and_say(session, "PATCH", path_of(flags.name), member("platform_admin", !flags.off),
+  return do_and_say(session, "PATCH", user_path(flags.name), member("platform_admin", !flags.off),
                     flags.name,
                     flags.name + (flags.off ? " is no longer a platform administrator"
                                             : " is a platform administrator"));
 }
 
 Result<int> set_account(Session& session, const UserFlags& flags) {
-  return do_and_say(session, "PATCH", path_of(flags.name), member("uid", flags.uid), flags.name,
+  return do_and_say(session, "PATCH", user_path(flags.name), member("uid", flags.uid), flags.name,
                     flags.name + " is the account " + std::to_string(flags.uid));
 }
 

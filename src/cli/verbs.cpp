@@ -166,6 +166,12 @@ void add_all_verbs(Verbs& verbs) {
   add_doctor_verb(verbs);
   add_backup_verbs(verbs);
   add_site_verbs(verbs);
+  verbs.heading("Sharing");
+  add_fair_verb(verbs);
+  add_tier_verbs(verbs);
+  add_cohort_verbs(verbs);
+  add_apply_verbs(verbs);
+  add_simulate_verbs(verbs);
   verbs.heading("People");
   add_ns_verbs(verbs);
   add_user_verbs(verbs);

@@ -92,13 +92,19 @@ void add_files_verbs(Verbs& verbs);    // files cp
 void add_control_verbs(Verbs& verbs);  // cancel hold release requeue change
 void add_top_verb(Verbs& verbs);
 void add_events_verb(Verbs& verbs);
+void add_cohort_verbs(Verbs& verbs);
+void add_fair_verb(Verbs& verbs);
+void add_tier_verbs(Verbs& verbs);
+void add_apply_verbs(Verbs& verbs);  // apply export
 void add_ns_verbs(Verbs& verbs);
-void add_user_verbs(Verbs& verbs);  // user, whoami
+void add_ns_share_verbs(Verbs& verbs, CLI::App* noun);  // weight cohort borrow, of ns
+void add_user_verbs(Verbs& verbs);                      // user, whoami
 void add_token_verbs(Verbs& verbs);
 void add_site_verbs(Verbs& verbs);
 void add_login_verb(Verbs& verbs);
 void add_backup_verbs(Verbs& verbs);  // backup restore internal-snapshot
 void add_doctor_verb(Verbs& verbs);
+void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate
 void add_completion_verb(Verbs& verbs);
 void add_version_verb(Verbs& verbs);  // version help
 

@@ -109,6 +109,8 @@ void Application::operator()(const TaskPlaced& e) {
         "placed index of " + to_string(e.attempt) + " is not waiting");
   set_yielded(target, e.attempt.index, false);
   target.waiting.remove(e.attempt.index);
+  if (target.owed > 0) --target.owed;
+  if (target.waiting.empty()) target.owed = 0;
   advance_accounts(state_, target);
   Task placed{e.attempt.attempt, TaskStarting{e.placement, at_}, {}};
   if (e.behind) placed.line = InLine{*e.behind};
@@ -163,6 +165,10 @@ void Application::operator()(const TaskStopping& e) {
   stop.beneficiary = e.beneficiary;
   effects_.push_back(stop_of(e.attempt, stop));
   target.state = std::move(stop);
+  const auto beneficiary = state_.jobs.find(e.beneficiary);
+  if (beneficiary == state_.jobs.end()) return;
+  ++beneficiary->second.owed;
+  index_ready(state_, beneficiary->second);
 }
 
 void Application::operator()(const TaskUnreachable& e) {

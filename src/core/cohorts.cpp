@@ -103,9 +103,12 @@ void count_cohorts(State& state) {
       add_now(cohort.account, ns.account);
     });
   }
+  std::map<CohortId, std::vector<const Quota*>> members;
+  for (const auto& [id, ns] : state.namespaces) members[ns.stake.cohort].push_back(&ns.quota);
   for (const CohortId id : leaves_first(state)) {
     Cohort& cohort = state.cohorts.at(id);
-    cohort.nominal = nominal_of(cohort.quota, member_quotas(state, id));
+    cohort.nominal = nominal_of(cohort.quota, members[id]);
+    members[cohort.stake.cohort].push_back(&cohort.nominal);
   }
 }
 

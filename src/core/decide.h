@@ -97,6 +97,10 @@ std::string why_no_device(const State& state, const Resources& resources);
 [[nodiscard]] Result<void> draft_within_cohorts(const State& state, EventBody change, Draft& draft);
 [[nodiscard]] Result<void> check_quota(const Quota& quota);
 
+// decide_apply.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ApplyPlatform& command, Draft& draft);
+
 // decide_reports.cpp: a report never fails; one that no longer matters decides nothing.
 void decide_report(const State& state, const Report& report, Draft& draft);
 

@@ -201,6 +201,7 @@ void index_unsettled(State& state, const Job& job) {
 }
 
 void unindex_job(State& state, const Job& job) {
+  state.owed.erase(job.id);
   leave_backlog(state, job);
   for (const Dependency& dependency : job.dependencies) {
     const auto it = state.dependents.find(dependency.job);
@@ -246,6 +247,7 @@ void unindex_tasks(State& state, Job& job) {
 }
 
 void index_ready(State& state, const Job& job) {
+  set_member(state.owed, job.id, job.owed > 0 && job.ready() ? +1 : -1);
   if (job.ready())
     state.backlog[state.terms_of(job).tier][job.ns][job.user][state.terms.at(job.terms).shape]
         .insert(place_of(state, job));

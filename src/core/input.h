@@ -115,6 +115,31 @@ struct SetPolicy {
   std::optional<Duration> half_life;
   std::optional<Duration> ageing;
 };
+// What shall be in force, all of it or nothing. Each entry is the whole of what it names, but for
+// members that it leaves out; what is not named stays, unless it is pruned. The order does not
+// matter: only the end is judged.
+struct ApplyPlatform {
+  struct CohortTerms {
+    std::string name;
+    std::string parent;  // empty: none
+    uint32_t weight_milli = 1000;
+    Quota quota;
+    Quota borrow;
+  };
+  struct NamespaceTerms {
+    std::string name;
+    std::string cohort;  // empty: none
+    uint32_t weight_milli = 1000;
+    Quota quota;
+    Quota borrow;
+    std::optional<std::map<std::string, Role>> members;  // absent: as they are
+  };
+  std::optional<Policy> policy;
+  std::vector<CohortTerms> cohorts;
+  std::vector<NamespaceTerms> namespaces;
+  bool prune = false;  // delete cohorts that are not named, and namespaces that have no jobs
+};
+inline constexpr uint32_t kPlatformEntriesMax = 5'000;  // of either; each costs a count of all
 struct SetMember {
   std::string ns;
   std::string user;
@@ -183,7 +208,7 @@ using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
                  ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
                  CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
-                 DeleteCohort, SetStake, SetPolicy, DrainNode, SetCalendarEntry,
+                 DeleteCohort, SetStake, SetPolicy, ApplyPlatform, DrainNode, SetCalendarEntry,
                  DeleteCalendarEntry, CreateReservation, CancelReservation>;
 
 struct SiteProbed {

@@ -216,6 +216,7 @@ struct Job {
   Unplaced unplaced;    // of the ended ones
   IntervalSet yielded;  // waiting again because they had to yield: they come first
   bool gang = false;    // as its terms say
+  uint32_t owed = 0;    // tasks that were stopped for it, and whose room it has not had yet
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;
@@ -322,6 +323,7 @@ struct State {
   std::set<std::pair<Time, TaskId>> backoffs;   // by when they end
   Backlog backlog;                              // jobs that are ready
   Leaders leaders;
+  std::set<JobId> owed;                       // ready jobs for which others have made room
   std::map<AttemptId, TaskId> followers;      // who is in line behind whom
   std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
 
@@ -354,7 +356,7 @@ ATOLL_DESCRIBE(InLine, behind, recalled)
 ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
-               tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang)
+               tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang, owed)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation)

@@ -286,8 +286,8 @@ struct AttemptResult {
 inline constexpr int32_t kCheckpointExit = 85;  // ERESTART, as HTCondor uses it: "resume me"
 
 inline bool asks_to_resume(const AttemptResult& result) {
-  return result.checkpointed ||
-         (result.cause == EndCause::exited && result.exit_code == kCheckpointExit);
+  const bool by_exit = result.cause == EndCause::exited || result.cause == EndCause::stopped;
+  return result.checkpointed || (by_exit && result.exit_code == kCheckpointExit);
 }
 
 ATOLL_DESCRIBE(DeviceRequest, kind, model, count, also, share_milli, memory_bytes, profile)

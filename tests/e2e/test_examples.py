@@ -1,5 +1,6 @@
 """examples/README.md, held to its word."""
 
+import re
 import subprocess
 import unittest
 
@@ -33,6 +34,28 @@ class Examples(unittest.TestCase):
         done = subprocess.run([EXAMPLES / "04-dependencies/pipeline.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
                               capture_output=True, text=True, timeout=60)
         self.assertIn("the sum is 5050\n", done.stdout, done.stderr)
+
+    def test_quotas_as_a_file(self):
+        for flags in (("--dry-run",), ("--yes",)):
+            printed = self.atoll.cli("apply", "-f", EXAMPLES / "05-sharing/platform.yaml", *flags).stdout
+            self.assertIn("+ cohort physics {parent: institute, weight: 2, quota: {cpu: 32}}\n", printed)
+            self.assertIn("+ namespace genomes ", printed)
+        self.assertIn("nothing to change", self.atoll.cli("apply", "-f", EXAMPLES / "05-sharing/platform.yaml").stdout)
+
+    def test_work_makes_room_and_resumes(self):
+        done = subprocess.run([EXAMPLES / "05-sharing/yield.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=120)
+        self.assertIn("somebody sits here now\n", done.stdout, done.stderr)
+        saved = re.search(r"asked to go: .*\nsaved at (\d+)\n", done.stdout)
+        self.assertTrue(saved, done.stdout)
+        self.assertIn(f"resumes at {saved[1]}\n", done.stdout)
+        self.assertTrue(done.stdout.endswith("reached 100\n"), done.stdout)
+
+    def test_two_policies_are_compared(self):
+        done = subprocess.run([EXAMPLES / "06-simulate/compare.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=120)
+        self.assertRegex(done.stdout, r"MEASURE +1: even.yaml +2: lent.yaml", done.stderr)
+        self.assertRegex(done.stdout, r"evictions +0 +[1-9]")
 
 
 if __name__ == "__main__":

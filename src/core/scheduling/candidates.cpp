@@ -15,16 +15,17 @@ bool yields_itself(const World& world, NamespaceId id) {
 
 }  // namespace
 
-std::vector<Candidate> candidates(const World& world, Tier tier) {
+std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only) {
   std::vector<Candidate> found;
   const auto waiting = world.state->backlog.find(tier);
   if (waiting == world.state->backlog.end()) return found;
   for (const auto& [ns, users] : waiting->second) {
     // As long as others yield, what they have is not lost for good.
     const bool used_up =
-        world.some_yield
+        (own_only ? world.some_yield : world.some_yield_to_all)
             ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
             : over_quota(world, ns, world.smallest).has_value();
+    if (own_only && would_borrow(world, ns, world.smallest)) continue;
     if (!used_up) found.push_back({ns, &users});
   }
   return found;

@@ -11,6 +11,7 @@ struct Candidate {
   const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;  // never empty
 };
 
-std::vector<Candidate> candidates(const World& world, Tier tier);
+// With `own_only` those that have something of their own quota left.
+std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only = false);
 
 }  // namespace atl::core::scheduling

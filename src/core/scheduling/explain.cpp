@@ -222,9 +222,9 @@ Block first_block(const State& state, const Job& job, uint32_t& members, Time no
   for (members = 0;; ++members) {
     const Block block = next_block(world, job, terms);
     if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
-    const auto room = place(world, terms, allowance(world, job.ns, terms.tier), job.ns);
+    const auto room = find_place(world, terms, allowance(world, job.ns, terms.tier), job.ns);
     if (!room) return block;
-    take(world, job, terms, *room);
+    take(world, job, terms, room->placement, room->node);
   }
 }
 

@@ -101,6 +101,24 @@ std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms&
   return block;
 }
 
+CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
+  CohortId at;
+  CohortId next = world.state->namespaces.at(id).stake.cohort;
+  walk(world, id, [&](const Level& level) {
+    if (over(level, terms)) return true;
+    at = next;
+    if (next) next = world.state->cohorts.at(next).stake.cohort;
+    return false;
+  });
+  return at;
+}
+
+bool would_borrow(const World& world, NamespaceId id, const Terms& terms) {
+  const Namespace& ns = world.state->namespaces.at(id);
+  if (!ns.stake.cohort) return false;
+  return over({"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, terms).has_value();
+}
+
 std::optional<Block> over_own_quota(const World& world, NamespaceId id, const Terms& terms) {
   std::optional<Block> block;
   walk(world, id, [&](const Level& level) {

@@ -46,6 +46,13 @@ struct Block {
 // one more task of these terms. The narrowest comes first: the namespace's own.
 std::optional<Block> over_quota(const World& world, NamespaceId ns, const Terms& terms);
 
+// Whose quota that is: a cohort, or none for the namespace's own.
+CohortId over_quota_of(const World& world, NamespaceId ns, const Terms& terms);
+
+// Whether the namespace would have more than it is sure of with one more such task, and so has it
+// only as long as nobody who is sure of it wants it.
+bool would_borrow(const World& world, NamespaceId ns, const Terms& terms);
+
 // The same for the namespace's own quota alone.
 std::optional<Block> over_own_quota(const World& world, NamespaceId ns, const Terms& terms);
 

@@ -37,7 +37,7 @@ TEST(Filter, PlacementsOfTheSameRoundCount) {
   World seen = look(world.state, world.now);
   const Job& job = world.state.jobs.at(id);
   EXPECT_FALSE(over_quota(seen, job.ns, terms(1000)));
-  take(seen, job, world.state.terms_of(job), Placement{SiteId{1}, "n1", {}});
+  take(seen, job, world.state.terms_of(job), Placement{SiteId{1}, "n1", {}}, 0);
   EXPECT_TRUE(over_quota(seen, job.ns, terms(1000)));
 }
 

@@ -114,41 +114,77 @@ int64_t free_devices(const Room& room) {
   return sum;
 }
 
+// The best node so far.
+struct Best {
+  using Leftover = std::tuple<Fitness, int64_t, int64_t, int64_t>;  // devices, cores, memory
+  std::optional<size_t> node;
+  Leftover leftover;
+
+  void offer(size_t at, const Leftover& left) {
+    if (node && leftover <= left) return;
+    node = at;
+    leftover = left;
+  }
+};
+
+void offer_alike(const World& world, const Alike& alike, const Terms& terms,
+                 const Allowance& allowed, Best& best) {
+  const NodeView& some = world.nodes[alike.some];
+  if (!meant(some, terms)) return;
+  auto at = alike.nodes.lower_bound({terms.resources.cpu_milli, INT64_MIN, 0});
+  while (at != alike.nodes.end() && std::get<1>(*at) < terms.resources.memory_bytes) ++at;
+  if (at == alike.nodes.end()) return;
+  Fitness fitness;
+  if (!terms.resources.devices.empty()) {
+    const auto picked = pick(some.free.devices, terms.resources, allowed);
+    if (!picked) return;
+    fitness = picked->fitness;
+  }
+  best.offer(std::get<2>(*at), {fitness, alike.devices_milli, std::get<0>(*at), std::get<1>(*at)});
+}
+
+void offer_one(const World& world, size_t node, const Terms& terms, const Allowance& allowed,
+               NamespaceId ns, Best& best) {
+  const NodeView& view = world.nodes[node];
+  if (!meant(view, terms)) return;
+  const Room room = room_for(view, ns, terms, ends_by(world, terms));
+  if (room.cpu_milli < terms.resources.cpu_milli ||
+      room.memory_bytes < terms.resources.memory_bytes)
+    return;
+  Fitness fitness;
+  if (!terms.resources.devices.empty()) {
+    const auto picked = pick(room.devices, terms.resources, allowed);
+    if (!picked) return;
+    fitness = picked->fitness;
+  }
+  best.offer(node, {fitness, free_devices(room), room.cpu_milli, room.memory_bytes});
+}
+
 }  // namespace
+
+std::optional<Place> find_place(const World& world, const Terms& terms, const Allowance& allowed,
+                                NamespaceId ns) {
+  Best best;
+  for (const auto& [key, alike] : world.stock.alike())
+    offer_alike(world, alike, terms, allowed, best);
+  for (const size_t node : world.stock.others()) offer_one(world, node, terms, allowed, ns, best);
+  if (!best.node) return std::nullopt;
+  const NodeView& view = world.nodes[*best.node];
+  Place found{{view.site, view.node->capacity.name, {}}, *best.node};
+  if (terms.resources.devices.empty()) return found;
+  const auto picked =
+      pick(room_for(view, ns, terms, ends_by(world, terms)).devices, terms.resources, allowed);
+  if (!picked) return std::nullopt;
+  for (const Part& part : picked->parts)
+    found.placement.devices.push_back(held(view.node->capacity.devices[part.device], part));
+  return found;
+}
 
 std::optional<Placement> place(const World& world, const Terms& terms, const Allowance& allowed,
                                NamespaceId ns) {
-  using Leftover = std::tuple<Fitness, int64_t, int64_t, int64_t>;  // devices, cores, memory
-  const NodeView* best = nullptr;
-  Leftover best_leftover{};
-  std::vector<Part> parts;
-  Room lent;
-  for (const NodeView& view : world.nodes) {
-    if (!meant(view, terms)) continue;
-    const bool plain = view.lent.empty() && view.kept.empty();
-    if (!plain) lent = room_for(view, ns, terms, ends_by(world, terms));
-    const Room& room = plain ? view.free : lent;
-    if (room.cpu_milli < terms.resources.cpu_milli ||
-        room.memory_bytes < terms.resources.memory_bytes)
-      continue;
-    Leftover leftover{{}, free_devices(room), room.cpu_milli, room.memory_bytes};
-    if (terms.resources.devices.empty()) {
-      if (best && best_leftover <= leftover) continue;
-    } else {
-      auto picked = pick(room.devices, terms.resources, allowed);
-      if (!picked) continue;
-      std::get<0>(leftover) = picked->fitness;
-      if (best && best_leftover <= leftover) continue;
-      parts = std::move(picked->parts);
-    }
-    best = &view;
-    best_leftover = leftover;
-  }
-  if (!best) return std::nullopt;
-  Placement placement{best->site, best->node->capacity.name, {}};
-  for (const Part& part : parts)
-    placement.devices.push_back(held(best->node->capacity.devices[part.device], part));
-  return placement;
+  auto found = find_place(world, terms, allowed, ns);
+  if (!found) return std::nullopt;
+  return std::move(found->placement);
 }
 
 Allowance allowance(const World& world, NamespaceId ns, Tier tier) {

@@ -17,6 +17,12 @@ bool node_could(const Node& node, const Resources& resources);
 // What the node has for a task of the namespace that ends by then (zero: nobody knows).
 Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end);
 
+struct Place {
+  Placement placement;
+  size_t node = 0;  // of the world's
+};
+std::optional<Place> find_place(const World& world, const Terms& terms,
+                                const Allowance& allowed = {}, NamespaceId ns = {});
 std::optional<Placement> place(const World& world, const Terms& terms,
                                const Allowance& allowed = {}, NamespaceId ns = {});
 

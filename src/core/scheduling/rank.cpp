@@ -4,9 +4,10 @@
 
 namespace atl::core::scheduling {
 
-Ranking::Ranking(const World& world, Tier tier) : world_(world), tier_(tier) {
+Ranking::Ranking(const World& world, Tier tier, bool own_only)
+    : world_(world), tier_(tier), own_only_(own_only) {
   branches_.emplace_back();
-  for (const Candidate& candidate : candidates(world, tier)) {
+  for (const Candidate& candidate : candidates(world, tier, own_only)) {
     const CohortId cohort = world.state->namespaces.at(candidate.ns).stake.cohort;
     const int at = add_branch({{}, candidate.ns, {}}, branch_of(cohort));
     branches_[static_cast<size_t>(at)].users = candidate.users;
@@ -44,13 +45,37 @@ bool Ranking::behind(int a, int b) const {
   return x.open ? x.first.job < y.first.job : a < b;
 }
 
+bool Ranking::dropped(const Branch& leaf, ShapeId shape) const {
+  if (!any_dropped_) return false;
+  for (int at = leaf.parent; at > 0; at = branches_[static_cast<size_t>(at)].parent) {
+    const auto& shapes = branches_[static_cast<size_t>(at)].dropped;
+    if (shapes && shapes->contains(shape)) return true;
+  }
+  return false;
+}
+
 const Ranking::Cursor* Ranking::best_queue(const Branch& leaf) const {
   const Cursor* best = nullptr;
   for (const Cursor& cursor : leaf.queues) {
-    if (cursor.next == cursor.end || world_.full.count(cursor.shape)) continue;
+    if (cursor.next == cursor.end || world_.full.contains(cursor.shape) ||
+        dropped(leaf, cursor.shape))
+      continue;
     if (!best || *cursor.next < *best->next) best = &cursor;
   }
   return best;
+}
+
+// Whether one more task of the shape would be more than the namespace is sure of.
+bool Ranking::borrows(NamespaceId ns, ShapeId shape) const {
+  Terms terms;
+  const Resources& resources = world_.state->shapes.at(shape).shape.resources;
+  if (resources.devices.empty()) {
+    terms.resources.cpu_milli = resources.cpu_milli;
+    terms.resources.memory_bytes = resources.memory_bytes;
+  } else {
+    terms.resources = resources;
+  }
+  return would_borrow(world_, ns, terms);
 }
 
 // Opens the branch; false when nothing is left in it.
@@ -63,7 +88,7 @@ bool Ranking::look_into(int at) {
     for (const auto& [user, queues] : *users) {
       const int member = add_branch({{}, ns, user}, at);
       for (const auto& [shape, queue] : queues) {
-        if (!world_.full.count(shape))
+        if (!world_.full.contains(shape) && !(own_only_ && borrows(ns, shape)))
           branches_[static_cast<size_t>(member)].queues.push_back(
               {shape, queue.begin(), queue.end()});
       }
@@ -157,15 +182,16 @@ void Ranking::advance() {
   update_path(at);
 }
 
-void Ranking::drop() {
+void Ranking::drop(CohortId cohort) {
   const int at = leaf();
   const Branch& branch = branches_[static_cast<size_t>(at)];
   const ShapeId shape = best_queue(branch)->shape;
-  const int ns = branch.parent;
-  for (const int user : branches_[static_cast<size_t>(ns)].members) {
-    std::erase_if(branches_[static_cast<size_t>(user)].queues,
-                  [&](const Cursor& cursor) { return cursor.shape == shape; });
-  }
+  const auto known = cohorts_.find(cohort);
+  Branch& above =
+      branches_[static_cast<size_t>(known == cohorts_.end() ? branch.parent : known->second)];
+  if (!above.dropped) above.dropped.emplace(world_.state->counters.shape);
+  above.dropped->insert(shape);
+  any_dropped_ = true;
   // The others find out when their turn comes; this one is on the best path now.
   update_path(at);
 }

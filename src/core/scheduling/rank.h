@@ -5,13 +5,14 @@
 
 #include "core/scheduling/candidates.h"
 #include "core/scheduling/fairness.h"
+#include "core/scheduling/filter.h"
 
 namespace atl::core::scheduling {
 
 // Hands out the next job of one tier to try, until all are used up or dropped.
 class Ranking {
  public:
-  Ranking(const World& world, Tier tier);
+  Ranking(const World& world, Tier tier, bool own_only = false);
 
   struct Head {
     NamespaceId ns;
@@ -28,8 +29,9 @@ class Ranking {
   // The best head's job is done with (placed out, or stuck by itself): the next of its queue
   // follows.
   void advance();
-  // Nothing of the best head's shape can be placed for its namespace in this round.
-  void drop();
+  // Nothing of the best head's shape can be placed in this round for its namespace, or for anybody
+  // in that cohort.
+  void drop(CohortId cohort = {});
 
  private:
   struct Cursor {
@@ -47,20 +49,25 @@ class Ranking {
     std::vector<int> members;  // a heap
     std::vector<Cursor> queues;
     const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;
+    std::optional<ShapeSet> dropped;  // shapes that nobody below gets room for
   };
 
   int branch_of(CohortId cohort);
   int add_branch(Payer who, int parent);
   bool behind(int a, int b) const;
+  bool borrows(NamespaceId ns, ShapeId shape) const;
   bool look_into(int at);
   bool refresh(int at);
   bool choose(int at);
   const Cursor* best_queue(const Branch& leaf) const;
+  bool dropped(const Branch& leaf, ShapeId shape) const;
   int leaf() const;
   void update_path(int from);
 
   const World& world_;
   const Tier tier_;
+  const bool own_only_;
+  bool any_dropped_ = false;
   std::vector<Branch> branches_;  // the first is the root
   std::map<CohortId, int> cohorts_;
 };

@@ -22,16 +22,16 @@ enum class Stuck { job, quota, calendar, room };
 
 // `then`, if there is one, has the sums when those that stop have ended and others have what they
 // were promised: a quota must do for that too.
-tl::expected<Placement, Stuck> find_room(const World& world, const Job& job, const Terms& terms,
-                                         const World* then) {
+tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const Terms& terms,
+                                     const World* then) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
     return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
   const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
-  if (auto placement = place(world, terms, allowed, job.ns)) return std::move(*placement);
-  const bool by_quota = !allowed.empty() && place(world, terms, {}, job.ns);
+  if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
+  const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
 }
 
@@ -58,104 +58,132 @@ class Indices {
   uint64_t next_ = 0;
 };
 
-size_t node_at(const World& world, const Placement& placement) {
-  size_t at = 0;
-  while (world.nodes[at].site != placement.site ||
-         world.nodes[at].node->capacity.name != placement.node)
-    ++at;
-  return at;
-}
-
 class Round {
  public:
   Round(const State& state, Time now, uint32_t max)
       : state_(state), world_(look(state, now)), max_(max) {}
 
+  // Who is sure of what they ask for comes before those who would borrow it, and what makes room
+  // for all others comes last: so nobody is given room that they would have to give up at once.
   void run() {
-    for (const Tier tier : kTiers) serve(tier);
+    serve_owed();
+    for (const bool last : {false, true}) {
+      for (const bool borrowing : {false, true}) {
+        for (const Tier tier : kTiers) {
+          if ((tier == Tier::opportunistic) == last) serve(tier, borrowing);
+        }
+      }
+    }
   }
   Decisions take_decisions() { return std::move(made_); }
   World take_world() { return std::move(world_); }
 
  private:
-  void serve(Tier tier) {
-    Ranking ranking(world_, tier);
+  void serve(Tier tier, bool borrowing) {
+    if (borrowing && state_.cohorts.empty()) return;  // nobody lends
+    Ranking ranking(world_, tier, !borrowing);
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
       if (!head) break;
-      try_one(ranking, *head);
+      const Job& job = state_.jobs.at(head->job);
+      if (!borrowing && would_borrow(world_, job.ns, state_.terms_of(job)))
+        ranking.drop();
+      else
+        try_one(ranking, *head, borrowing);
     }
     // What the calendar keeps from this tier the next may have.
     for (const ShapeId shape : shut_) world_.full.erase(shape);
     shut_.clear();
   }
 
+  // Those for whom others have made room get it before anybody else looks for some.
+  void serve_owed() {
+    for (const JobId id : state_.owed) {
+      const Job& job = state_.jobs.at(id);
+      const Terms& terms = state_.terms_of(job);
+      Indices& indices = under_way_.try_emplace(id, job).first->second;
+      for (uint32_t i = 0; i < job.owed && !indices.done(); ++i) {
+        if (would_borrow(world_, job.ns, terms) || !step(job, terms, indices)) break;
+      }
+    }
+  }
+
   // Places one task of the job, or finds out what to look at instead.
-  void try_one(Ranking& ranking, const Ranking::Head& head) {
+  void try_one(Ranking& ranking, const Ranking::Head& head, bool borrowing) {
     const Job& job = state_.jobs.at(head.job);
     const Terms& terms = state_.terms_of(job);
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
     if (indices.done()) return ranking.advance();
-    if (terms.gang > 0) return try_gang(ranking, head, job, terms, indices);
+    const size_t placed = made_.placed.size();
+    const auto done = step(job, terms, indices);
+    if (done && made_.placed.size() > placed && !made_.placed.back().behind)
+      return ranking.charged();
+    if (done) return;
+    switch (done.error()) {
+      case Stuck::job:
+        return ranking.advance();
+      case Stuck::quota:
+        // Who has a right to it may still find somebody who yields; the others are all refused.
+        return ranking.drop(borrowing || promises_ >= kPromisesPerRoundMax
+                                ? over_quota_of(world_, job.ns, terms)
+                                : CohortId{});
+      case Stuck::calendar:
+        shut_.push_back(head.shape);
+        world_.full.insert(head.shape);
+        return;
+      case Stuck::room:
+        wait_for_room(job, terms);
+        // Others may find room that is reserved for them, or that yielding work may use meanwhile.
+        if (!state_.reservations.empty()) return ranking.drop();
+        mark_full(world_, head.shape);
+    }
+  }
+
+  // One more task, or all of a gang, is placed, lined up or promised its room; else what is in the
+  // way.
+  tl::expected<void, Stuck> step(const Job& job, const Terms& terms, Indices& indices) {
+    if (terms.gang > 0) return step_together(job, terms, indices);
     auto room = find_room(world_, job, terms, then());
     if (room) {
-      take(world_, job, terms, *room);
-      if (yielders_) yielders_->placed(job, terms, *room);
-      made_.placed.push_back({indices.attempt(), std::move(*room), {}});
+      take(world_, job, terms, room->placement, room->node);
+      if (yielders_) yielders_->placed(job, terms, room->placement);
+      made_.placed.push_back({indices.attempt(), std::move(room->placement), {}});
       indices.advance();
-      return ranking.charged();
+      return {};
     }
     if (const auto leader = may_line_up_ ? next_leader(world_, job, terms) : std::nullopt) {
       made_.placed.push_back({indices.attempt(), *leader->placement, leader->attempt});
-      return indices.advance();
+      indices.advance();
+      return {};
     }
-    if (room.error() == Stuck::job) return ranking.advance();
-    if (room.error() != Stuck::calendar && promised(job, terms)) return indices.advance();
-    give_up(ranking, head, job, terms, room.error());
-  }
-
-  // Nothing more of this shape in this round, for its namespace, its tier or for anybody.
-  void give_up(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
-               Stuck stuck) {
-    if (stuck == Stuck::quota) return ranking.drop();
-    if (stuck == Stuck::calendar) {
-      shut_.push_back(head.shape);
-      world_.full.insert(head.shape);
-      return;
-    }
-    wait_for_room(job, terms);
-    // Others may find room that is reserved for them, or that yielding work may use meanwhile.
-    if (!state_.reservations.empty()) return ranking.drop();
-    mark_full(world_, head.shape);
+    const bool may_ask = room.error() == Stuck::quota || room.error() == Stuck::room;
+    if (!may_ask || !promised(job, terms)) return tl::unexpected(room.error());
+    indices.advance();
+    return {};
   }
 
   // All members or none: they are placed in a copy of the world, which counts only if it holds all.
-  void try_gang(Ranking& ranking, const Ranking::Head& head, const Job& job, const Terms& terms,
-                Indices& indices) {
+  tl::expected<void, Stuck> step_together(const Job& job, const Terms& terms, Indices& indices) {
     World trial = world_;
     std::vector<TaskPlaced> members;
-    std::optional<Stuck> stuck;
-    for (Indices each(job); !each.done() && !stuck; each.advance()) {
+    for (Indices each(job); !each.done(); each.advance()) {
       auto room = find_room(trial, job, terms, then());
       if (!room) {
-        stuck = room.error();
-        break;
+        if (room.error() == Stuck::calendar || !promised_gang(job, terms))
+          return tl::unexpected(room.error());
+        indices.finish();
+        return {};
       }
-      take(trial, job, terms, *room);
-      members.push_back({each.attempt(), std::move(*room), {}});
+      take(trial, job, terms, room->placement, room->node);
+      members.push_back({each.attempt(), std::move(room->placement), {}});
     }
-    if (stuck && *stuck != Stuck::calendar && promised_gang(job, terms)) {
-      indices.finish();
-      return ranking.advance();
-    }
-    if (stuck) return give_up(ranking, head, job, terms, *stuck);
     world_ = std::move(trial);
     for (TaskPlaced& member : members) {
       if (yielders_) yielders_->placed(job, terms, member.placement);
       made_.placed.push_back(std::move(member));
     }
     indices.finish();
-    ranking.advance();
+    return {};
   }
 
   // Whether others make room for what of the gang has none; the rest keeps its own meanwhile.
@@ -169,9 +197,9 @@ class Round {
     for (Indices each(job); !each.done(); each.advance()) {
       const auto room = find_room(trial, job, terms, &yielders.then());
       if (room) {
-        take(trial, job, terms, *room);
-        yielders.placed(job, terms, *room);
-        trial.claims.push_back({job.id, node_at(trial, *room), {}});
+        take(trial, job, terms, room->placement, room->node);
+        yielders.placed(job, terms, room->placement);
+        trial.claims.push_back({job.id, room->node, {}});
         continue;
       }
       if (room.error() == Stuck::calendar) return false;
@@ -212,7 +240,7 @@ class Round {
     for (Opening& opening : soonest(world_, job.ns, terms)) {
       NodeView& view = world_.nodes[opening.node];
       for (uint32_t i = 0; i < opening.members; ++i)
-        claim(view, job.ns, terms.resources, opening.ending, opening.at);
+        claim(world_, opening.node, job.ns, terms.resources, opening.ending, opening.at);
       view.awaited = true;
       view.counted_on = opening.at;
       world_.claims.push_back({job.id, opening.node, opening.at});

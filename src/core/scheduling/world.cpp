@@ -178,6 +178,7 @@ World look(const State& state, Time now) {
   world.state = &state;
   world.now = now;
   world.smallest = smallest_of(state);
+  world.full = ShapeSet(state.counters.shape);
   for (const auto& [id, site] : state.sites) {
     if (site.draining) continue;
     const bool by_name = only_by_name(state, site);
@@ -189,14 +190,16 @@ World look(const State& state, Time now) {
         const Terms& terms = state.terms.at(holder.terms).terms;
         if (holder.stopping && !handed_on(state, task, holder))
           add(view.later, room_of(node, holder, terms.resources));
-        world.some_yield |= holder.stopping || terms.tier == Tier::opportunistic;
+        world.some_yield_to_all |= holder.stopping || terms.tier == Tier::opportunistic;
       }
       world.nodes.push_back(std::move(view));
     }
   }
   reserve_all(world);
-  world.some_yield |= std::any_of(state.namespaces.begin(), state.namespaces.end(),
-                                  [](const auto& entry) { return borrows(entry.second); });
+  for (size_t i = 0; i < world.nodes.size(); ++i) world.stock.add(world.nodes[i], i);
+  world.some_yield = world.some_yield_to_all ||
+                     std::any_of(state.namespaces.begin(), state.namespaces.end(),
+                                 [](const auto& entry) { return borrows(entry.second); });
   return world;
 }
 
@@ -239,7 +242,10 @@ Room later_for(const NodeView& view, NamespaceId ns) {
   return room;
 }
 
-void claim(NodeView& view, NamespaceId ns, const Resources& resources, Room& ending, Time until) {
+void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,
+           Time until) {
+  NodeView& view = world.nodes[node];
+  world.stock.remove(view, node);
   // Devices that come free by themselves or are of tasks that stop rather than free ones.
   Takings rest{resources.cpu_milli, resources.memory_bytes, {}};
   Room then = later_for(view, ns);
@@ -255,9 +261,11 @@ void claim(NodeView& view, NamespaceId ns, const Resources& resources, Room& end
     shrink(kept.free, kept.later);
   }
   keep(view, rest, until);
+  world.stock.add(view, node);
 }
 
-void take(World& world, const Job& job, const Terms& terms, const Placement& placement) {
+void take(World& world, const Job& job, const Terms& terms, const Placement& placement,
+          size_t node) {
   const auto in_use = world.in_use.try_emplace(job.ns, world.in_use_of(job.ns)).first;
   add_in_use(in_use->second, terms, placement, +1);
   const auto of_tier = world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first;
@@ -272,13 +280,13 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
         add(world.charged[{cohort.id, NamespaceId{}, UserId{}}], amounts);
       });
   ++world.placed_of_job[job.id];
-  for (NodeView& view : world.nodes) {
-    if (view.site == placement.site && view.node->capacity.name == placement.node)
-      take_room(view,
-                {terms.resources.cpu_milli, terms.resources.memory_bytes,
-                 parts_of(*view.node, placement.devices)},
-                job.ns, terms, ends_by(world, terms));
-  }
+  NodeView& view = world.nodes[node];
+  world.stock.remove(view, node);
+  take_room(view,
+            {terms.resources.cpu_milli, terms.resources.memory_bytes,
+             parts_of(*view.node, placement.devices)},
+            job.ns, terms, ends_by(world, terms));
+  world.stock.add(view, node);
 }
 
 }  // namespace atl::core::scheduling

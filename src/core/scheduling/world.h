@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/scheduling/room.h"
+#include "core/scheduling/stock.h"
 #include "core/state.h"
 
 namespace atl::core::scheduling {
@@ -48,13 +49,34 @@ struct Claim {
   Time until;       // when it begins; zero: nobody knows
 };
 
+class ShapeSet {
+ public:
+  explicit ShapeSet(uint32_t last = 0) : has_(size_t{last} + 1) {}
+  bool contains(ShapeId id) const { return has_[id.value]; }
+  void insert(ShapeId id) {
+    size_ += !has_[id.value];
+    has_[id.value] = true;
+  }
+  void erase(ShapeId id) {
+    size_ -= has_[id.value];
+    has_[id.value] = false;
+  }
+  size_t size() const { return size_; }
+
+ private:
+  std::vector<bool> has_;
+  size_t size_ = 0;
+};
+
 struct World {
   const State* state = nullptr;
   Time now;
-  std::vector<NodeView> nodes;  // usable: reported, not gone, not draining
-  bool some_yield = false;      // some of the work on them may have to make room, or is about to
-  Terms smallest;               // of each resource the least that anybody waits for
-  std::set<ShapeId> full;       // shapes for which the round has found no room
+  std::vector<NodeView> nodes;     // usable: reported, not gone, not draining
+  bool some_yield = false;         // some of the work on them may have to make room, or is about to
+  bool some_yield_to_all = false;  // and not only to those who are sure of it
+  Stock stock;
+  Terms smallest;  // of each resource the least that anybody waits for
+  ShapeSet full;   // shapes for which the round has found no room
 
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;
@@ -94,7 +116,8 @@ bool lends(const Lent& lent, const Terms& terms, Time end);
 // Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
 // (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
 // which is lent until then.
-void claim(NodeView& view, NamespaceId ns, const Resources& resources, Room& ending, Time until);
+void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,
+           Time until);
 
 // What the node has for work of the namespace, now or when those that stop have ended: with what is
 // reserved for it.
@@ -102,6 +125,7 @@ Room free_for(const NodeView& view, NamespaceId ns);
 Room later_for(const NodeView& view, NamespaceId ns);
 
 // Records a placement that the round has decided.
-void take(World& world, const Job& job, const Terms& terms, const Placement& placement);
+void take(World& world, const Job& job, const Terms& terms, const Placement& placement,
+          size_t node);
 
 }  // namespace atl::core::scheduling

@@ -136,7 +136,9 @@ class Yielders::Choice {
         node_(node),
         job_(job),
         terms_(terms),
-        room_(later_for(all.world_->nodes[node], job.ns)) {}
+        room_(later_for(all.world_->nodes[node], job.ns)),
+        // Whoever goes only makes room in quotas: what is allowed before is allowed after.
+        by_quota_(over_quota(all.relieved_, job.ns, terms) || !terms.resources.devices.empty()) {}
   ~Choice() {
     for (const size_t each : chosen_) count_all(each, +1);
   }
@@ -187,6 +189,7 @@ class Yielders::Choice {
   }
   // Room, and quotas that let the task have it.
   bool enough() const {
+    if (!by_quota_) return fits(room_, terms_.resources);
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
     return fits(room_, terms_.resources,
                 terms_.resources.devices.empty() ? Allowance{}
@@ -200,6 +203,7 @@ class Yielders::Choice {
     chosen_.push_back(each);
   }
   void count_all(size_t each, int sign) {
+    if (!by_quota_) return;
     for (const Yielder::Member& member : all_.all_[each].members)
       count(all_.relieved_, *member.holder, sign);
   }
@@ -222,6 +226,7 @@ class Yielders::Choice {
   const Job& job_;
   const Terms& terms_;
   Room room_;
+  const bool by_quota_;
   std::vector<size_t> chosen_;  // by their place, so in the order they are asked
 };
 
@@ -232,7 +237,7 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
   for (size_t i = 0; i < world.nodes.size(); ++i) {
     for (const auto& [task, holder] : world.nodes[i].node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
-      any_ |= holder.stopping;
+      any_stopping_ |= holder.stopping;
       if (holder.stopping && terms.gang > 0) breaking.insert(task.job);
       if (holder.stopping || handed_on(*world.state, task, holder) ||
           (terms.tier != Tier::opportunistic && !borrowed.count(task)))
@@ -260,7 +265,20 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
           room_of(*world.nodes[member.node].node, *member.holder, all_[each].terms->resources));
     }
   }
-  any_ |= !all_.empty();
+  any_ = any_stopping_ || !all_.empty();
+  bare_ = relieved_;
+  for (const Yielder& each : all_) {
+    any_opportunistic_ |= each.terms->tier == Tier::opportunistic;
+    for (const Yielder::Member& member : each.members) count(bare_, *member.holder, -1);
+  }
+}
+
+// What can be told without looking at the nodes.
+bool Yielders::hopeless(const Job& job, const Terms& terms, bool takes_back) const {
+  if (!any_stopping_ && !takes_back && (!any_opportunistic_ || terms.tier == Tier::opportunistic))
+    return true;
+  return no_room_.count(world_->state->terms.at(job.terms).shape) > 0 ||
+         over_quota(bare_, job.ns, terms).has_value();
 }
 
 bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& terms,
@@ -273,14 +291,25 @@ bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& te
 std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) {
   if (!any_) return std::nullopt;
   const bool takes_back = within_nominal(relieved_, job.ns, terms);
+  if (hopeless(job, terms, takes_back)) return std::nullopt;
   std::optional<Yielding> best;
   std::tuple<bool, Wide, size_t> best_cost{};
+  bool room = false;
   for (size_t i = 0; i < world_->nodes.size(); ++i) {
     const NodeView& view = world_->nodes[i];
     if (!meant(view, terms)) continue;
-    Room most = later_for(view, job.ns);
-    add(most, yield_[i]);
-    if (!fits(most, terms.resources)) continue;
+    const Room& later = view.later;
+    const Room& yield = yield_[i];
+    if (view.kept.empty() &&
+        (later.cpu_milli + yield.cpu_milli < terms.resources.cpu_milli ||
+         later.memory_bytes + yield.memory_bytes < terms.resources.memory_bytes))
+      continue;
+    if (!terms.resources.devices.empty() || !view.kept.empty()) {
+      Room most = later_for(view, job.ns);
+      add(most, yield);
+      if (!fits(most, terms.resources)) continue;
+    }
+    room = true;
     Choice choice(*this, i, job, terms);
     if (!choice.choose(takes_back)) continue;
     Yielding found{i, {}};
@@ -302,6 +331,8 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) 
     best = std::move(found);
     best_cost = cost;
   }
+  if (!room && world_->state->reservations.empty())
+    no_room_.insert(world_->state->terms.at(job.terms).shape);
   return best;
 }
 
@@ -325,12 +356,15 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
   add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
              terms, imagined(terms), +1);
   Room nothing;
-  claim(world.nodes[yielding.node], job.ns, terms.resources, nothing, {});
-  count(relieved_, job.ns, terms, imagined(terms), +1);
+  claim(world, yielding.node, job.ns, terms.resources, nothing, {});
+  const Placement task = imagined(terms);
+  count(relieved_, job.ns, terms, task, +1);
+  count(bare_, job.ns, terms, task, +1);
 }
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {
   count(relieved_, job.ns, terms, placement, +1);
+  count(bare_, job.ns, terms, placement, +1);
 }
 
 }  // namespace atl::core::scheduling

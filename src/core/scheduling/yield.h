@@ -50,14 +50,19 @@ class Yielders {
 
  private:
   class Choice;
+  bool hopeless(const Job& job, const Terms& terms, bool takes_back) const;
   bool yields_to(const Yielder& yielder, const Job& job, const Terms& terms, bool takes_back) const;
 
   const World* world_;
   World relieved_;  // only its sums: without those that stop or yield
+  World bare_;      // the same without anybody who may have to yield
   bool any_ = false;
+  bool any_stopping_ = false;
+  bool any_opportunistic_ = false;
   std::vector<Yielder> all_;                  // whom to ask first, first
   std::vector<std::vector<size_t>> by_node_;  // who of them has room there
   std::vector<Room> yield_;                   // of each node, what all of them would give
+  std::set<ShapeId> no_room_;                 // shapes for which no node has room even if all yield
 };
 
 // The same sums without the tasks that are stopping.

@@ -241,6 +241,63 @@ TEST(YieldProperty, VictimsAreMinimalAndOnlyThoseWhoMust) {
   EXPECT_GT(checked, 50);
 }
 
+// Whoever had to give it back does not get it again before the one for whom it was.
+TEST(Yield, WhatIsTakenBackIsNotBorrowedAgain) {
+  TestWorld world;
+  world.nodes({node("n", 2)});
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, {}, {}}});
+  Quota one;
+  one.cpu_milli = 1000;
+  for (const char* name : {"bio", "chem"}) {
+    world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
+    world.run(Request{TestWorld::admin(), SetQuota{name, one}});
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, {}}});
+  }
+  for (const Tier tier : {Tier::batch, Tier::interactive}) {
+    const JobId borrower = world.submit(job_of(tier, 2000, "bio"));
+    start_all(world);
+    const JobId owner = world.submit(job_of(Tier::batch, 1000, "chem"));
+    world.settle();
+    end_stopping(world);
+    world.settle();
+    EXPECT_EQ(world.state.jobs.at(owner).placed, 1u)
+        << enum_name(tier) << ": " << explain(world.state, world.state.jobs.at(owner)).sentence;
+    EXPECT_EQ(world.state.jobs.at(borrower).placed, 0u);
+    for (const JobId id : {owner, borrower}) {
+      world.run(Request{TestWorld::admin(), CancelJob{id, {}, {}}});
+      State before = world.state;
+      for (const auto& [index, task] : before.jobs[id].tasks)
+        world.run(Report{AttemptEnded{{id, index, task.attempt}, {}}});
+    }
+  }
+}
+
+// While others make room in a quota for somebody, no third one may use it up.
+TEST(Yield, AQuotaThatIsBeingFreedIsForWhomItIsFreed) {
+  TestWorld world;
+  world.nodes({node("n", 20)});
+  Quota ten;
+  ten.cpu_milli = 10000;
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, ten, {}}});
+  for (const auto& [name, cpus] : std::map<std::string, int>{{"a", 5}, {"b", 2}, {"c", 2}}) {
+    Quota quota;
+    quota.cpu_milli = cpus * 1000;
+    world.run(Request{TestWorld::admin(), CreateNamespace{name, ""}});
+    world.run(Request{TestWorld::admin(), SetQuota{name, quota}});
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, {}}});
+  }
+  for (int i = 0; i < 3; ++i) world.submit(job_of(Tier::batch, 2000, "b"));
+  start_all(world);  // 6 of 10, of which 4 are borrowed
+  const JobId owner = world.submit(job_of(Tier::batch, 5000, "a"));
+  const JobId third = world.submit(job_of(Tier::batch, 4000, "c"));
+  world.settle();
+  EXPECT_EQ(stopping(world.state).size(), 1u);
+  EXPECT_EQ(world.state.jobs.at(third).placed, 0u);
+  end_stopping(world);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(owner).placed, 1u);
+}
+
 // What one that was served before waits for does not make room for the next.
 TEST(Yield, NobodyIsStoppedForRoomThatAnotherWouldGet) {
   TestWorld world;

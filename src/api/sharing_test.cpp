@@ -1,0 +1,131 @@
+// Cohorts, weights, the policy, fair shares, and the platform as one document.
+#include "api/testing.h"
+
+namespace atl::api {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+using Sharing = ApiTest;
+
+TEST_F(Sharing, CohortsAreATreeWithWhatTheyUse) {
+  EXPECT_EQ(as("root", "PUT", "/api/v1/cohorts/institute", R"({"quota":{"cpus":4}})").status, 200);
+  const http::Response made = as("root", "PUT", "/api/v1/cohorts/physics",
+                                 R"({"parent":"institute","weight":2,"borrow":{"cpus":1}})");
+  EXPECT_EQ(made.status, 200);
+  EXPECT_TRUE(has(made.body,
+                  R"({"name":"physics","parent":"institute","depth":1,"weight":2,"quota":{},)"
+                  R"("nominal":{},"borrow":{"cpus":1})"))
+      << made.body;
+  const http::Response joined =
+      as("root", "PATCH", "/api/v1/namespaces/default",
+         R"({"cohort":"physics","weight":0.5,"borrow":{"memory":"1Gi"}})");
+  EXPECT_TRUE(has(joined.body,
+                  R"("cohort":"physics","weight":0.5,"quota":{},"borrow":{"memory":1073741824})"))
+      << joined.body;
+  as("root", "PUT", "/api/v1/namespaces/default/quota", R"({"cpus":1})");
+  for (int i = 0; i < 2; ++i) start(submit("ada", R"({"command":["x"],"cpus":1})"));
+  const http::Response ns = as("ada", "GET", "/api/v1/namespaces/default");
+  EXPECT_TRUE(has(ns.body, R"("borrowed":{"cpus":1})")) << ns.body;
+  const http::Response list = as("ada", "GET", "/api/v1/cohorts");
+  EXPECT_LT(list.body.find("institute"), list.body.find("\"name\":\"physics\""));
+  EXPECT_TRUE(has(list.body, R"("in_use":{"cpus":2,"memory":)")) << list.body;
+  EXPECT_TRUE(has(list.body, R"("namespaces":["default"])"));
+  EXPECT_FALSE(has(as("rival", "GET", "/api/v1/cohorts/physics").body, "default"))
+      << "others' namespaces are not shown";
+}
+
+TEST_F(Sharing, WhatIsWrongIsNamedWithItsField) {
+  as("root", "PUT", "/api/v1/cohorts/a", R"({"quota":{"cpus":2}})");
+  as("root", "PUT", "/api/v1/cohorts/b", R"({"parent":"a"})");
+  const auto refused = [&](const char* method, const char* path, const char* body, int status,
+                           const char* field, const char* text) {
+    const http::Response response = as("root", method, path, body);
+    EXPECT_EQ(response.status, status) << response.body;
+    EXPECT_TRUE(has(response.body, std::string("\"field\":\"") + field + "\"")) << response.body;
+    EXPECT_TRUE(has(response.body, text)) << response.body;
+  };
+  refused("PUT", "/api/v1/cohorts/a", R"({"parent":"b"})", 409, "parent", "cohorts form a tree");
+  refused("PUT", "/api/v1/cohorts/a", R"({"weight":0})", 400, "weight", "between 0.001");
+  refused("PUT", "/api/v1/cohorts/b", R"({"quota":{"cpus":3}})", 409, "quota",
+          "exceed its own in cpu");
+  refused("PUT", "/api/v1/cohorts/a", R"({"wieght":1})", 400, "wieght", "weight");
+  refused("PUT", "/api/v1/cohorts/Bad", "{}", 400, "name", "Bad");
+  refused("PATCH", "/api/v1/namespaces/default", R"({"cohort":"none"})", 404, "cohort",
+          "no cohort");
+  refused("PATCH", "/api/v1/namespaces/default", R"({"weight":0})", 400, "weight", "0.001");
+  refused("PATCH", "/api/v1/policy", R"({"half_life":"1s"})", 400, "half_life", "between 1m");
+  refused("DELETE", "/api/v1/cohorts/a", "", 409, "name", "still has members");
+  EXPECT_EQ(as("root", "DELETE", "/api/v1/cohorts/b").status, 204);
+  EXPECT_EQ(as("root", "GET", "/api/v1/cohorts/b").status, 404);
+}
+
+TEST_F(Sharing, ThePolicyCountsWhatRunsAndWaitsByTier) {
+  start(submit("ada", R"({"command":["x"],"cpus":4,"tier":"interactive"})"));
+  submit("ada", R"({"command":["x"],"cpus":4})");
+  const http::Response policy = as("ada", "GET", "/api/v1/policy");
+  EXPECT_TRUE(has(policy.body, R"({"half_life":"7d","ageing":"1h","tiers":[{"name":"interactive")"))
+      << policy.body;
+  EXPECT_TRUE(has(policy.body, R"("yields":false,"running":1,"waiting":0},{"name":"service")"));
+  EXPECT_TRUE(
+      has(policy.body, R"("yields":false,"running":0,"waiting":1},{"name":"opportunistic")"))
+      << policy.body;
+  const http::Response changed =
+      as("root", "PATCH", "/api/v1/policy", R"({"half_life":"2d","ageing":"10m"})");
+  EXPECT_TRUE(has(changed.body, R"({"half_life":"2d","ageing":"10m")")) << changed.body;
+}
+
+TEST_F(Sharing, FairSharesAreATreeWithWhoIsFurthestBehindFirst) {
+  as("root", "PUT", "/api/v1/cohorts/group", R"({"weight":3})");
+  as("root", "PATCH", "/api/v1/namespaces/other", R"({"cohort":"group"})");
+  start(submit("ada", R"({"command":["x"],"cpus":2,"memory":"1Gi"})"));
+  const http::Response fair = as("root", "GET", "/api/v1/fair");
+  EXPECT_TRUE(has(fair.body, R"("rows":[{"kind":"cohort","name":"group","path":"group","depth":0,)"
+                             R"("weight":3,"share":0.75,"uses":0,"lately":0,"standing":0)"))
+      << fair.body;
+  EXPECT_TRUE(has(fair.body, R"("path":"group/other","depth":1)"));
+  EXPECT_TRUE(has(fair.body, R"("name":"default","path":"default","depth":0,"weight":1,)"
+                             R"("share":0.25,"uses":0.5,"lately":0,"standing":0.5)"))
+      << fair.body;
+  EXPECT_TRUE(has(fair.body, R"({"kind":"user","name":"ada","path":"default/ada","depth":1)"));
+  clock.time = clock.time + hours(24 * 7);
+  EXPECT_TRUE(has(as("root", "GET", "/api/v1/fair").body, R"("uses":0.5,"lately":0.25)"))
+      << "half of what it had for so long";
+  EXPECT_FALSE(has(as("ada", "GET", "/api/v1/fair").body, "other"));
+  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/fair?tier=interactive").body, R"("uses":0,)"));
+  EXPECT_EQ(as("ada", "GET", "/api/v1/fair?tier=none").status, 400);
+}
+
+TEST_F(Sharing, ADocumentIsPutInForceAsAWholeOrNotAtAll) {
+  const std::string wish =
+      R"({"cohorts":[{"name":"a","parent":"b"},{"name":"b","quota":{"cpus":2}}],)"
+      R"("namespaces":[{"name":"bio","cohort":"a","quota":{"cpus":1},"members":{"ada":"admin"}}]})";
+  const http::Response dry = as("root", "PATCH", "/api/v1/platform?dry_run=true", wish);
+  EXPECT_EQ(dry.status, 200) << dry.body;
+  EXPECT_TRUE(
+      has(dry.body, R"({"applied":false,"changes":[{"change":"add","kind":"cohort","name":"a")"))
+      << dry.body;
+  EXPECT_EQ(as("root", "GET", "/api/v1/cohorts").body, R"({"cohorts":[]})");
+  const http::Response bad =
+      as("root", "PATCH", "/api/v1/platform",
+         R"({"cohorts":[{"name":"a"},{"name":"b","weight":0}],"namespaces":[{"name":"bio"}]})");
+  EXPECT_EQ(bad.status, 400);
+  EXPECT_TRUE(has(bad.body, R"("field":"cohorts[1].weight")")) << bad.body;
+  EXPECT_EQ(as("root", "GET", "/api/v1/cohorts").body, R"({"cohorts":[]})");
+  const http::Response done = as("root", "PATCH", "/api/v1/platform", wish);
+  EXPECT_TRUE(has(done.body, R"({"applied":true,"changes":[{)")) << done.body;
+  EXPECT_EQ(as("root", "PATCH", "/api/v1/platform", wish).body, R"({"applied":true,"changes":[]})");
+  const http::Response now = as("root", "GET", "/api/v1/platform");
+  EXPECT_TRUE(
+      has(now.body, R"({"name":"bio","cohort":"a","quota":{"cpus":1},"members":{"ada":"admin"}})"))
+      << now.body;
+  EXPECT_EQ(as("root", "PATCH", "/api/v1/platform?prune=true", now.body).body,
+            R"({"applied":true,"changes":[]})");
+  const http::Response gone = as("root", "PATCH", "/api/v1/platform?prune=true&dry_run=true", "{}");
+  EXPECT_TRUE(has(gone.body, R"({"change":"remove","kind":"namespace","name":"bio")")) << gone.body;
+}
+
+}  // namespace
+}  // namespace atl::api

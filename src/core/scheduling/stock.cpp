@@ -1,0 +1,64 @@
+#include "core/scheduling/stock.h"
+
+#include <string_view>
+
+#include "core/scheduling/world.h"
+
+namespace atl::core::scheduling {
+namespace {
+
+uint64_t mix(uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
+  return value ^ (value >> 31);
+}
+
+uint64_t fingerprint(std::string_view text, uint64_t seed) {
+  uint64_t hash = seed ^ 0xcbf29ce484222325ull;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return hash;
+}
+
+// Equal for nodes with the same devices in the same state, in whatever order.
+uint64_t key_of(const NodeView& view) {
+  uint64_t sum = mix(view.site.value + 1);
+  for (const DeviceRoom& room : view.free.devices) {
+    const Device& device = *room.device;
+    uint64_t hash = fingerprint(device.kind, static_cast<uint64_t>(device.memory_bytes));
+    hash = fingerprint(device.model, hash);
+    hash = fingerprint(device.domain, hash);
+    hash ^= (uint64_t{room.slots} << 32) ^ static_cast<uint32_t>(room.share_milli);
+    sum += mix(hash);
+  }
+  return sum;
+}
+
+bool plain(const NodeView& view) { return view.lent.empty() && view.kept.empty(); }
+
+}  // namespace
+
+void Stock::add(const NodeView& view, size_t node) {
+  if (!plain(view)) {
+    others_.insert(node);
+    return;
+  }
+  Alike& alike = alike_[key_of(view)];
+  if (alike.nodes.empty()) {
+    alike.some = node;
+    alike.devices_milli = 0;
+    for (const DeviceRoom& room : view.free.devices) alike.devices_milli += room.share_milli;
+  }
+  alike.nodes.emplace(view.free.cpu_milli, view.free.memory_bytes, node);
+}
+
+void Stock::remove(const NodeView& view, size_t node) {
+  if (others_.erase(node) > 0) return;
+  const auto it = alike_.find(key_of(view));
+  it->second.nodes.erase({view.free.cpu_milli, view.free.memory_bytes, node});
+  if (it->second.nodes.empty())
+    alike_.erase(it);
+  else if (it->second.some == node)
+    it->second.some = std::get<2>(*it->second.nodes.begin());
+}
+
+}  // namespace atl::core::scheduling

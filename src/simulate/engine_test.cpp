@@ -1,0 +1,193 @@
+#include "simulate/engine.h"
+
+#include <gtest/gtest.h>
+
+namespace atl::simulate {
+namespace {
+
+// A trace of one user in one namespace, unless a job says otherwise.
+class TestTrace {
+ public:
+  TestTrace() {
+    trace.name = "test";
+    trace.begin = Time{} + hours(24);
+    trace.users = {"ada", "bob"};
+    trace.namespaces = {"bio", "chem"};
+  }
+  TraceJob& add(int64_t submit, uint32_t cores, int64_t run, int64_t wall = 0) {
+    TraceJob job;
+    job.submit = seconds(submit);
+    job.cpu_milli = cores * 1000;
+    job.run = seconds(run);
+    job.wall = seconds(wall);
+    trace.jobs.push_back(job);
+    return trace.jobs.back();
+  }
+  void add_node(int64_t cores) {
+    nodes.push_back({"n" + std::to_string(nodes.size()), cores * 1000, int64_t{1} << 40, {}});
+  }
+  Outcome run(EngineOptions options = {.round = {}}) {
+    auto state = build_state(file, "test.yaml", nodes, trace);
+    EXPECT_TRUE(state) << state.error().message;
+    return run_trace(trace, nodes, std::move(*state), options);
+  }
+
+  Trace trace;
+  Nodes nodes;
+  spec::PlatformFile file;
+};
+
+std::vector<int64_t> starts(const Outcome& outcome) {
+  std::vector<int64_t> all;
+  for (const TaskRecord& task : outcome.tasks) all.push_back(task.started.us / 1'000'000);
+  return all;
+}
+std::vector<int64_t> ends(const Outcome& outcome) {
+  std::vector<int64_t> all;
+  for (const TaskRecord& task : outcome.tasks) all.push_back(task.ended.us / 1'000'000);
+  return all;
+}
+using Seconds = std::vector<int64_t>;
+
+TEST(Engine, WhoFindsNoRoomStartsWhenThereIsSome) {
+  TestTrace t;
+  t.add_node(2);
+  t.add(0, 2, 100);
+  t.add(10, 2, 50);
+  t.add(10, 1, 5);
+  const Outcome outcome = t.run();
+  EXPECT_EQ(starts(outcome), (Seconds{0, 100, 150}));
+  EXPECT_EQ(ends(outcome), (Seconds{100, 150, 155}));
+  EXPECT_EQ(outcome.end, seconds(155));
+}
+
+TEST(Engine, ShortWorkFillsInWhereItDelaysNobody) {
+  TestTrace t;
+  t.add_node(4);
+  t.add(0, 3, 100, 100);
+  t.add(1, 4, 50, 50);
+  t.add(2, 1, 20, 20);
+  t.add(3, 1, 20, 200);
+  EXPECT_EQ(starts(t.run()), (Seconds{0, 100, 2, 150}));
+}
+
+TEST(Engine, RoundsAreAsFarApartAsAsked) {
+  TestTrace t;
+  t.add_node(1);
+  t.add(0, 1, 5);
+  t.add(1, 1, 5);
+  t.add(100, 1, 5);
+  EXPECT_EQ(starts(t.run({.round = seconds(10)})), (Seconds{0, 10, 100}));
+}
+
+TEST(Engine, TasksOfAnArrayShareTheirTerms) {
+  TestTrace t;
+  t.add_node(2);
+  t.add(0, 1, 100).tasks = 3;
+  t.add(5, 1, 10);
+  const Outcome outcome = t.run();
+  EXPECT_EQ(starts(outcome), (Seconds{0, 0, 100, 100}));
+  EXPECT_EQ(outcome.first_task, (std::vector<uint32_t>{0, 3}));
+}
+
+TEST(Engine, OneThatYieldsSavesItsWorkAndGoesOnWithTheRest) {
+  TestTrace t;
+  t.add_node(4);
+  t.add(0, 4, 100).tier = core::Tier::opportunistic;
+  t.add(30, 4, 50);
+  const Outcome outcome = t.run({.round = {}, .checkpoint = seconds(10)});
+  EXPECT_EQ(starts(outcome), (Seconds{0, 40}));
+  EXPECT_EQ(ends(outcome), (Seconds{160, 90}));
+  EXPECT_EQ(outcome.tasks[0].evictions, 1u);
+  EXPECT_EQ(outcome.tasks[0].lost, seconds(10));
+}
+
+TEST(Engine, OneThatCannotSaveInItsGraceLosesAll) {
+  TestTrace t;
+  t.add_node(4);
+  t.add(0, 4, 100).tier = core::Tier::opportunistic;
+  t.add(30, 4, 50);
+  const Outcome outcome = t.run({.round = {}, .checkpoint = seconds(31)});
+  EXPECT_EQ(starts(outcome), (Seconds{0, 60}));
+  EXPECT_EQ(ends(outcome), (Seconds{210, 110}));
+  EXPECT_EQ(outcome.tasks[0].lost, seconds(60));
+}
+
+TEST(Engine, OneThatIsAboutToEndIsNotEvicted) {
+  TestTrace t;
+  t.add_node(4);
+  t.add(0, 4, 35).tier = core::Tier::opportunistic;
+  t.add(30, 4, 50);
+  const Outcome outcome = t.run({.round = {}, .checkpoint = seconds(10)});
+  EXPECT_EQ(ends(outcome), (Seconds{35, 85}));
+  EXPECT_EQ(outcome.tasks[0].evictions, 0u);
+}
+
+TEST(Engine, JobsTooLargeForANodeAreLeftOutAndCounted) {
+  TestTrace t;
+  t.add_node(4);
+  t.add_node(4);
+  t.add(0, 8, 10);
+  t.add(0, 4, 10);
+  const Outcome outcome = t.run();
+  EXPECT_EQ(outcome.too_large, 1u);
+  EXPECT_EQ(outcome.kept_out, (std::vector<bool>{true, false}));
+  EXPECT_LT(outcome.tasks[0].started.us, 0);
+  EXPECT_EQ(outcome.tasks[1].started, Duration{});
+}
+
+TEST(Engine, AQuotaOfQueuedJobsKeepsTheRestOut) {
+  TestTrace t;
+  t.add_node(1);
+  for (int i = 0; i < 4; ++i) t.add(0, 1, 10);
+  spec::NamespaceEntry bio;
+  bio.name = "bio";
+  bio.quota.queued = 3;
+  t.file.namespaces = {bio};
+  const Outcome outcome = t.run();
+  EXPECT_EQ(outcome.refused, 1u);
+  EXPECT_NE(outcome.first_refusal.find("3 of 3 jobs queued"), std::string::npos);
+  EXPECT_EQ(starts(outcome), (Seconds{0, 10, 20, 0}));
+}
+
+TEST(Engine, WorkThatNeverMayRunDoesNotHoldTheClock) {
+  TestTrace t;
+  t.add_node(4);
+  t.add(0, 2, 10);
+  t.add(1, 1, 10);
+  spec::NamespaceEntry bio;
+  bio.name = "bio";
+  bio.quota.cpu_milli = 1000;
+  t.file.namespaces = {bio};
+  const Outcome outcome = t.run();
+  EXPECT_LT(outcome.tasks[0].started.us, 0);
+  EXPECT_EQ(outcome.tasks[1].started, seconds(1));
+}
+
+TEST(Platform, AMistakeIsNamedByItsLine) {
+  TestTrace t;
+  t.add_node(1);
+  t.add(0, 1, 1);
+  const auto file =
+      spec::parse_platform_file("namespaces:\n  bio:\n    cohort: nowhere\n", "p.yaml");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto state = build_state(*file, "p.yaml", t.nodes, t.trace);
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().message.substr(0, 9), "p.yaml:3:") << state.error().message;
+}
+
+TEST(Platform, NodesComeFromTheFileOrTheHeader) {
+  TestTrace t;
+  EXPECT_FALSE(nodes_for(t.file, t.trace));
+  t.trace.nodes = 2;
+  t.trace.processors = 8;
+  EXPECT_EQ(cores_milli(*nodes_for(t.file, t.trace)), 8000);
+  t.file.nodes = {{"big", 3, 16'000, 0, {{"gpu:a100", 2}}}};
+  const Nodes nodes = *nodes_for(t.file, t.trace);
+  EXPECT_EQ(cores_milli(nodes), 48'000);
+  EXPECT_EQ(nodes[2].name, "big3");
+  EXPECT_EQ(nodes[2].devices.size(), 2u);
+}
+
+}  // namespace
+}  // namespace atl::simulate

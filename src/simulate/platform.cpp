@@ -1,0 +1,189 @@
+#include "simulate/platform.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "core/core.h"
+#include "core/limits.h"
+
+namespace atl::simulate {
+namespace {
+
+using core::Command;
+
+// Builds a state by asking the core for everything, as an administrator would.
+class Builder {
+ public:
+  Builder(const spec::PlatformFile& file, const std::string& name) : file_(file), name_(name) {}
+
+  core::State take() { return std::move(state_); }
+
+  [[nodiscard]] Result<void> ask(Command command, const std::string& field = {}) {
+    const core::Actor actor{state_.users.empty() ? UserId{} : kRoot, false, {}, {}};
+    return run(core::Request{actor, std::move(command)}, field);
+  }
+  void must(Command command) {
+    const auto done = ask(std::move(command));
+    CHECK(done.has_value(), done.error().message);
+  }
+  void report_nodes(const Nodes& nodes) {
+    const auto done = run(core::Report{core::SiteProbed{kSite, {nodes, {}}}}, "");
+    CHECK(done.has_value(), "a site's report is never refused");
+  }
+
+  // Parents before their members, in whatever order the file has them.
+  [[nodiscard]] Result<void> add_cohorts() {
+    std::set<size_t> left;
+    for (size_t i = 0; i < file_.cohorts.size(); ++i) left.insert(i);
+    while (!left.empty()) {
+      const auto ready = std::find_if(left.begin(), left.end(), [&](size_t i) {
+        const std::string& parent = file_.cohorts[i].parent;
+        return parent.empty() || state_.cohort_named(parent);
+      });
+      const size_t at = ready == left.end() ? *left.begin() : *ready;
+      const spec::CohortEntry& entry = file_.cohorts[at];
+      if (auto ok = ask(core::SetCohort{entry.name, entry.parent, entry.weight_milli, entry.quota,
+                                        entry.borrow},
+                        "cohorts[" + std::to_string(at) + "]");
+          !ok)
+        return ok;
+      left.erase(at);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> add_namespaces() {
+    for (size_t i = 0; i < file_.namespaces.size(); ++i) {
+      const spec::NamespaceEntry& entry = file_.namespaces[i];
+      const std::string field = "namespaces[" + std::to_string(i) + "]";
+      for (Command& command : std::vector<Command>{
+               core::CreateNamespace{entry.name, ""},
+               core::SetStake{entry.name, entry.cohort, entry.weight_milli, entry.borrow},
+               core::SetQuota{entry.name, entry.quota}}) {
+        if (auto ok = ask(std::move(command), field); !ok) return ok;
+      }
+    }
+    return {};
+  }
+
+  // Everybody who submits, as members of where they submit to.
+  void add_people(const Trace& trace) {
+    for (const std::string& user : trace.users) {
+      if (!state_.user_named(user)) must(core::CreateUser{user, false, {}});
+    }
+    for (const std::string& ns : trace.namespaces) {
+      if (!state_.namespace_named(ns)) must(core::CreateNamespace{ns, ""});
+    }
+    std::set<std::pair<uint16_t, uint32_t>> members;
+    for (const TraceJob& job : trace.jobs) members.emplace(job.ns, job.user);
+    for (const auto& [ns, user] : members) {
+      if (trace.users[user] != kRootName)
+        must(core::SetMember{trace.namespaces[ns], trace.users[user], core::Role::member});
+    }
+  }
+
+  static constexpr const char* kRootName = "root";
+
+ private:
+  [[nodiscard]] Result<void> run(std::variant<core::Request, core::Report, core::Tick> body,
+                                 const std::string& field) {
+    const auto events = core::decide(state_, {Time{1}, std::move(body)});
+    if (!events) {
+      const std::string path =
+          field + (events.error().field.empty() ? "" : "." + events.error().field);
+      const int line = file_.line_of(path);
+      return fail(ErrorCode::invalid, name_ + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
+                                          events.error().message);
+    }
+    for (const core::Event& event : *events) core::apply(state_, event);
+    return {};
+  }
+
+  const spec::PlatformFile& file_;
+  const std::string& name_;
+  core::State state_;
+};
+
+Nodes expand(const spec::NodeEntry& entry) {
+  Nodes nodes;
+  for (uint32_t i = 1; i <= entry.count; ++i) {
+    core::NodeCapacity node;
+    node.name = entry.count == 1 ? entry.name : entry.name + std::to_string(i);
+    node.cpu_milli = entry.cpu_milli;
+    node.memory_bytes = entry.memory_bytes > 0 ? entry.memory_bytes : core::kMemoryBytesMax;
+    for (const auto& [key, count] : entry.devices) {
+      const size_t colon = key.find(':');
+      const std::string model = colon == std::string::npos ? "" : key.substr(colon + 1);
+      for (uint32_t unit = 0; unit < count; ++unit)
+        node.devices.push_back(
+            {key + ":" + std::to_string(unit), key.substr(0, colon), model, 0, true});
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+bool holds(const core::NodeCapacity& node, const core::Resources& wanted) {
+  if (node.cpu_milli < wanted.cpu_milli || node.memory_bytes < wanted.memory_bytes) return false;
+  return std::all_of(wanted.devices.begin(), wanted.devices.end(), [&](const auto& request) {
+    return std::count_if(node.devices.begin(), node.devices.end(), [&](const core::Device& device) {
+             return device.kind == request.kind &&
+                    (request.model.empty() || device.model == request.model);
+           }) >= request.count;
+  });
+}
+
+}  // namespace
+
+Result<Nodes> nodes_for(const spec::PlatformFile& file, const Trace& trace) {
+  Nodes nodes;
+  for (const spec::NodeEntry& entry : file.nodes) {
+    for (core::NodeCapacity& node : expand(entry)) nodes.push_back(std::move(node));
+  }
+  if (!nodes.empty()) return nodes;
+  if (trace.nodes == 0 || trace.processors < trace.nodes)
+    return fail(ErrorCode::invalid,
+                trace.name +
+                    ": neither it nor a configuration says what nodes there are; write "
+                    "`nodes: [{count: 100, name: n, cpu: 32}]` into a file for --config, or "
+                    "`; MaxNodes: 100` and `; MaxProcs: 3200` into the trace");
+  return expand({"n", trace.nodes, int64_t{trace.processors / trace.nodes} * 1000, 0, {}});
+}
+
+int64_t cores_milli(const Nodes& nodes) {
+  int64_t all = 0;
+  for (const core::NodeCapacity& node : nodes) all += node.cpu_milli;
+  return all;
+}
+
+Result<core::State> build_state(const spec::PlatformFile& file, const std::string& name,
+                                const Nodes& nodes, const Trace& trace) {
+  Builder builder(file, name);
+  builder.must(core::CreateUser{Builder::kRootName, true, 0});
+  builder.must(core::AddSite{kSite, "simulated"});
+  builder.report_nodes(nodes);
+  if (file.policy) {
+    if (auto ok =
+            builder.ask(core::SetPolicy{file.policy->half_life, file.policy->ageing}, "policy");
+        !ok)
+      return tl::unexpected(ok.error());
+  }
+  if (auto ok = builder.add_cohorts(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = builder.add_namespaces(); !ok) return tl::unexpected(ok.error());
+  builder.add_people(trace);
+  return builder.take();
+}
+
+std::optional<core::Terms> terms_for(const TraceJob& job, const Trace& trace, const Nodes& nodes) {
+  core::Terms terms;
+  terms.resources = {job.cpu_milli, job.memory_bytes, trace.devices[job.devices]};
+  terms.wall = job.wall;
+  terms.tier = job.tier;
+  const bool fits = std::any_of(nodes.begin(), nodes.end(), [&](const core::NodeCapacity& node) {
+    return holds(node, terms.resources);
+  });
+  return fits ? std::optional(terms) : std::nullopt;
+}
+
+}  // namespace atl::simulate

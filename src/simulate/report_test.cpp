@@ -1,0 +1,98 @@
+#include "simulate/report.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "simulate/plots.h"
+
+namespace atl::simulate {
+namespace {
+
+// A trace so small that every sound policy comes to the same, on one node of its header and on two.
+struct Golden {
+  Trace trace;
+  std::vector<NamedRun> runs;
+};
+
+Golden golden() {
+  const ReadOptions options{.tiers = {{2, core::Tier::opportunistic}}};
+  Golden made{*read_trace("src/simulate/testdata/small.swf", options), {}};
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"one", ""}, {"two", "nodes: [{count: 2, name: n, cpu: 4}]\n"}}) {
+    const auto file = spec::parse_platform_file(text, name);
+    const Nodes nodes = *nodes_for(*file, made.trace);
+    auto state = build_state(*file, name, nodes, made.trace);
+    const auto entitled = entitlements(*state, made.trace);
+    Outcome outcome = run_trace(made.trace, nodes, std::move(*state), {});
+    Measures measures = measure(made.trace, outcome, cores_milli(nodes), entitled);
+    made.runs.push_back(
+        {name, nodes.size(), cores_milli(nodes), std::move(measures), std::move(outcome)});
+  }
+  return made;
+}
+
+std::string as_text(const Golden& made) {
+  std::string text;
+  const auto line = [&](const std::string& label, const std::vector<std::string>& cells) {
+    text += label;
+    for (const std::string& cell : cells) text += " | " + cell;
+    text += "\n";
+  };
+  for (const ReportRow& row : comparison(made.runs)) line(row.label, row.cells);
+  for (const NamespaceReport& row : by_namespace(made.runs)) {
+    std::vector<std::string> cells{row.entitled};
+    cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+    line(row.name, cells);
+  }
+  return text;
+}
+
+TEST(Report, IsTheGoldenOne) {
+  std::ifstream file("src/simulate/testdata/report.txt");
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(as_text(golden()), expected.str())
+      << "what is shown has changed: put it into src/simulate/testdata/report.txt";
+}
+
+TEST(Report, SpansAreShownAsPeopleReadThem) {
+  EXPECT_EQ(show_span(0), "0s");
+  EXPECT_EQ(show_span(5.25), "5.2s");
+  EXPECT_EQ(show_span(59.6), "1m00s");
+  EXPECT_EQ(show_span(754), "12m34s");
+  EXPECT_EQ(show_span(18'720), "5h12m");
+  EXPECT_EQ(show_span(273'600), "3d04h");
+}
+
+TEST(Report, WhatWasLeftOutIsSaid) {
+  Trace trace;
+  trace.without_run = 3;
+  trace.broken = 2;
+  trace.first_broken = "t.swf:7: it has 3 fields";
+  NamedRun run{.name = "a.yaml", .outcome = {.curve = Curve(0, {}, {})}};
+  run.measures.too_large = 4;
+  EXPECT_EQ(remarks(trace, {run}),
+            (std::vector<std::string>{
+                "3 jobs of the trace are left out: they have no run time",
+                "2 broken lines are left out; the first: t.swf:7: it has 3 fields",
+                "a.yaml: 4 jobs are left out: no node is large enough for them, and a job that "
+                "spans nodes cannot be simulated yet"}));
+}
+
+TEST(Plots, AreWholeDrawingsWithALineOfEachRun) {
+  const Golden made = golden();
+  for (const std::string& svg : {plot_utilisation(made.runs), plot_waits(made.trace, made.runs),
+                                 plot_namespaces(made.runs)}) {
+    EXPECT_TRUE(svg.starts_with("<svg xmlns"));
+    EXPECT_TRUE(svg.ends_with("</svg>\n"));
+    EXPECT_NE(svg.find(">two</text>"), std::string::npos);
+    EXPECT_NE(svg.find(" c1\""), std::string::npos);
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+    EXPECT_EQ(svg.find("inf"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace atl::simulate

@@ -83,5 +83,15 @@ TEST(Place, ASiteThatOnlyPretendsIsForWorkThatAsksForIt) {
   EXPECT_TRUE(feasible(world.state, named));
 }
 
+TEST(Place, NodesWhoseDevicesAreCutOtherwiseAreNotAlike) {
+  TestWorld world;
+  NodeCapacity shared = node("b", 4, 1 << 30, 1);
+  shared.devices[0].share_step_milli = 100;
+  world.nodes({node("a", 4, 1 << 30, 1), shared});
+  const auto found = place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 1, {}, 500}}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->node, "b");
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

@@ -93,5 +93,19 @@ TEST(Place, NodesWhoseDevicesAreCutOtherwiseAreNotAlike) {
   EXPECT_EQ(found->node, "b");
 }
 
+TEST(Place, ADeviceThatLosesItsSlotsIsNotFreeWhileASliceIsHeld) {
+  TestWorld world;
+  NodeCapacity cut = node("a", 4, 1 << 30, 1);
+  cut.devices[0].slots = 8;
+  cut.devices[0].profiles = {{"half", 4, {0, 4}, 0}};
+  world.nodes({cut});
+  SubmitJob slice = TestWorld::job();
+  slice.terms.resources.devices = {{"gpu", "", 1, {}, 1000, 0, "half"}};
+  world.submit(slice);
+  world.settle();
+  world.nodes({node("a", 4, 1 << 30, 1)});
+  EXPECT_FALSE(place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 1}})));
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

@@ -39,6 +39,10 @@ class Draw {
   // What makes an empty platform usable, in order.
   std::vector<Ask> setup();
   Ask next(Moment moment);
+
+  // A platform on which everybody always has work that waits: what makes it, and more work.
+  std::vector<Ask> backlogged_setup();
+  Ask more_work(const std::string& ns);
   // A job that commands may be aimed at.
   void know(JobId job);
 

@@ -77,6 +77,37 @@ core::Command Draw::stake() {
   return set;
 }
 
+// Weights and nothing else; a half-life that is short beside the hours it lasts.
+std::vector<Ask> Draw::backlogged_setup() {
+  std::vector<Ask> asks;
+  const auto ask = [&](core::Command command) { asks.push_back({{root(), std::move(command)}}); };
+  ask(core::CreateUser{"root", true, 0});
+  for (const std::string& site : sites_) ask(core::AddSite{site, "simulated"});
+  ask(core::SetPolicy{minutes(2), hours(1)});
+  const auto weight = [&] { return static_cast<uint32_t>(rng_.between(1, 4) * 1000); };
+  ask(core::SetCohort{"c1", {}, weight(), {}, {}});
+  for (uint32_t ns = 1; ns <= kNamespaces; ++ns) {
+    const std::string name = "n" + std::to_string(ns);
+    ask(core::CreateNamespace{name, ""});
+    ask(core::SetStake{name, ns == 1 ? "" : "c1", weight(), {}});
+  }
+  return asks;
+}
+
+Ask Draw::more_work(const std::string& ns) {
+  Ask ask;
+  give_payload(ask);
+  core::SubmitJob job;
+  job.ns = ns;
+  job.name = "more-" + std::to_string(++serial_);
+  job.terms.resources.cpu_milli = 1000;
+  job.payload = ask.digest;
+  job.array = true;
+  job.indices = IntervalSet({0, 99});
+  ask.request = {root(), core::SubmitJobs{{std::move(job)}}};
+  return ask;
+}
+
 // Around now, and short: it begins and ends while people work.
 core::CalendarEntry Draw::calendar_entry() {
   core::CalendarEntry entry;

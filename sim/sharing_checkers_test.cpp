@@ -6,7 +6,9 @@
 #include "sim/checkers/allocation.h"
 #include "sim/checkers/gangs.h"
 #include "sim/checkers/reasons.h"
+#include "sim/checkers/shares.h"
 #include "sim/checkers/yields.h"
+#include "sim/simulation.h"
 #include "sim/story.h"
 
 namespace atl::sim {
@@ -154,6 +156,38 @@ TEST(AgendaTest, APlacementIntoReservedRoomIsFound) {
   EXPECT_EQ(against(kNow, large, {}, NamespaceId{1}), "") << "its own";
   EXPECT_TRUE(says(against(kNow + hours(1), large, hours(2)), "cores")) << "it reaches into it";
   EXPECT_EQ(against(kNow + hours(1), large, minutes(30)), "") << "it ends before";
+}
+
+// Two namespaces of equal weight, of which only the first is ever given room.
+TEST(SharesTest, UseThatDoesNotFollowTheWeightsIsFound) {
+  Shares checker;
+  Story story(checker);
+  story.say(core::NamespaceCreated{NamespaceId{2}, "course"});
+  for (const uint32_t ns : {1u, 2u}) {
+    core::JobSubmitted job = story.job(500);
+    job.ns = NamespaceId{ns};
+    job.array = true;
+    job.indices = IntervalSet({0, 9});
+    story.say(job);
+  }
+  story.say(Story::placed(JobId{1}));
+  const Duration half_life = story.state.policy.half_life;
+  const auto tick = [&](int64_t lives) {
+    story.now = kNow + half_life * lives;
+    story.say(core::JobHeld{JobId{1}});
+    story.say(core::JobReleased{JobId{1}});
+  };
+  tick(50);
+  EXPECT_EQ(checker.broken(), "");
+  story.lie(core::JobReleased{JobId{1}});
+  story.now = kNow + half_life * 160;
+  story.lie(core::JobReleased{JobId{1}});
+  EXPECT_TRUE(says(checker.broken(), "by its weight it is 0.5")) << checker.broken();
+}
+
+TEST(SharesTest, ABackloggedWorldConverges) {
+  for (uint64_t seed = 1; seed <= 3; ++seed)
+    EXPECT_EQ(simulate({.seed = seed, .backlogged = true}).broken, "") << seed;
 }
 
 class Trio {

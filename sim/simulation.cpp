@@ -36,6 +36,7 @@ class Simulation {
   void reshape_site() { some_site().reshape(); }
   void change_zone() { server_->see_zone(static_cast<int32_t>(rng_.between(-12, 13) * 60)); }
   SimSite& some_site() { return *rng_.pick(sites_); }
+  static Faults without_jumps(Faults faults);
   bool settled() const;
   SimResult result();
 
@@ -145,15 +146,24 @@ bool Simulation::settled() const {
   return true;
 }
 
+// What wears on time itself would wear on the shares.
+Faults Simulation::without_jumps(Faults faults) {
+  faults.jump_every = faults.reshape_every = faults.partition_every = faults.site_crash_every = {};
+  return faults;
+}
+
 SimResult Simulation::run() {
   server_->boot();
-  workload_->set_up();
+  const bool backlogged = options_.backlogged.value_or(options_.asks == 0 && rng_.chance(20));
+  if (backlogged) drawn_ = without_jumps(drawn_);
+  backlogged ? workload_->set_up_backlogged() : workload_->set_up();
   run_until(world_.now() + minutes(5), [&] { return workload_->done(); });
   run_until(world_.now() + seconds(1), [] { return false; });
   begin_faults();
   const uint64_t asks =
       options_.asks ? options_.asks : static_cast<uint64_t>(rng_.between(40, 500));
-  workload_->begin(asks, rng_.between(milliseconds(500), seconds(12)));
+  const Duration pause = rng_.between(milliseconds(500), seconds(12));
+  backlogged ? workload_->keep_backlogged(hours(5)) : workload_->begin(asks, pause);
   run_until(world_.now() + hours(6), [&] { return !workload_->asking(); });
   run_until(world_.now() + rng_.between(Duration{}, minutes(10)), [] { return false; });
   end_faults();

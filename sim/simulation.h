@@ -14,8 +14,9 @@ struct SimOptions {
   uint64_t seed = 1;
   bool print = false;  // the trace, a line per happening
   Sabotage sabotage;
-  std::optional<Faults> faults;  // in place of those that the seed draws
-  uint64_t asks = 0;             // how many requests people make; zero: drawn
+  std::optional<Faults> faults;    // in place of those that the seed draws
+  uint64_t asks = 0;               // how many requests people make; zero: drawn
+  std::optional<bool> backlogged;  // everybody always has work that waits; else drawn
 };
 
 struct SimResult {

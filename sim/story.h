@@ -34,14 +34,14 @@ class Story {
   }
 
   void say(core::EventBody body) {
-    const core::Event event{kNow, {}, std::move(body)};
+    const core::Event event{now, {}, std::move(body)};
     core::apply(state, event);
     checker_.recorded(++sequence, event, state);
     checker_.committed(sequence, state);
   }
   // Tells the checker of an event that the core itself would never apply.
   void lie(core::EventBody body) {
-    checker_.recorded(++sequence, {kNow, {}, std::move(body)}, state);
+    checker_.recorded(++sequence, {now, {}, std::move(body)}, state);
   }
 
   core::JobSubmitted job(int64_t cpu_milli) const {
@@ -86,6 +86,7 @@ class Story {
     checker_.looked({live, state, journal, journal, kNow, true, restarted});
   }
 
+  Time now = kNow;
   core::State state;
   uint64_t sequence = 0;
   journal::MemoryJournal journal;

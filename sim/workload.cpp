@@ -43,6 +43,34 @@ void Workload::ask_next() {
   world_.after(wait, [this] { ask_next(); });
 }
 
+void Workload::set_up_backlogged() {
+  for (Ask& ask : draw_.backlogged_setup()) send(std::make_shared<Ticket>(Ticket{std::move(ask)}));
+}
+
+void Workload::keep_backlogged(Duration span) {
+  left_ = 1;
+  top_up(world_.now() + span);
+}
+
+void Workload::top_up(Time until) {
+  if (world_.now() > until) {
+    left_ = 0;
+    if (server_.up()) {
+      for (const auto& [id, job] : server_.state().jobs) order(core::CancelJob{id, {}, {}});
+    }
+    return;
+  }
+  if (server_.up()) {
+    for (const auto& [id, ns] : server_.state().namespaces) {
+      uint64_t waiting = 0;
+      for (const auto& [job_id, job] : server_.state().jobs)
+        waiting += job.ns == id ? job.waiting.size() : 0;
+      if (waiting < 100) send(std::make_shared<Ticket>(Ticket{draw_.more_work(ns.name)}));
+    }
+  }
+  world_.after(seconds(5), [this, until] { top_up(until); });
+}
+
 void Workload::send(std::shared_ptr<Ticket> ticket) {
   ++ticket->tries;
   if (!server_.up()) return send_again(std::move(ticket));

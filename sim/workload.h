@@ -24,6 +24,10 @@ class Workload {
   void begin(uint64_t count, Duration pause);
   bool asking() const { return left_ > 0 || !open_.empty(); }
 
+  // Instead: for so long everybody has more work than there is room.
+  void set_up_backlogged();
+  void keep_backlogged(Duration span);
+
   // Removes every obstacle of the people's own making: holds, quotas, drained or missing sites,
   // impossible wishes.
   void clear_away();
@@ -35,6 +39,7 @@ class Workload {
   };
 
   void ask_next();
+  void top_up(Time until);
   void send(std::shared_ptr<Ticket> ticket);
   void send_again(std::shared_ptr<Ticket> ticket);
   void answered(const std::shared_ptr<Ticket>& ticket, const Result<runtime::Accepted>& answer);

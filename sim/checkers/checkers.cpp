@@ -8,6 +8,7 @@
 #include "sim/checkers/reasons.h"
 #include "sim/checkers/replay.h"
 #include "sim/checkers/settles.h"
+#include "sim/checkers/shares.h"
 #include "sim/checkers/yields.h"
 
 namespace atl::sim {
@@ -20,6 +21,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Allocation>());
   all.push_back(std::make_unique<Agenda>());
   all.push_back(std::make_unique<Reasons>());
+  all.push_back(std::make_unique<Shares>());
   all.push_back(std::make_unique<Order>());
   all.push_back(std::make_unique<Replay>());
   all.push_back(std::make_unique<Settles>());

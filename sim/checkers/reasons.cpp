@@ -178,8 +178,9 @@ void Reasons::check(const core::State& state, const core::Job& job, Time now) {
                            enum_name(obstacle) + "), but ";
   const std::string wrong = untrue(state, job, now, why);
   if (!wrong.empty()) return broke(said + wrong);
-  if (!starts_without(state, job, now, obstacle))
-    broke(said + "without that it does not start and gives no other reason");
+  const std::string still = stuck_without(state, job, now, obstacle);
+  if (!still.empty())
+    broke(said + "without that it does not start and gives no other reason: " + still);
 }
 
 std::string Reasons::untrue(const core::State& state, const core::Job& job, Time now,
@@ -222,7 +223,8 @@ std::string Reasons::untrue(const core::State& state, const core::Job& job, Time
   }
 }
 
-bool Reasons::starts_without(core::State copy, const core::Job& job, Time now, Obstacle obstacle) {
+std::string Reasons::stuck_without(core::State copy, const core::Job& job, Time now,
+                                   Obstacle obstacle) {
   hold_others(copy, job.id, now);
   remove_obstacle(copy, job, now, obstacle);
   for (int round = 0; round < 4; ++round) {
@@ -230,14 +232,15 @@ bool Reasons::starts_without(core::State copy, const core::Job& job, Time now, O
     if (!events || events->empty()) break;
     for (const core::Event& event : *events) {
       const auto* placed = std::get_if<core::TaskPlaced>(&event.body);
-      if (placed && placed->attempt.job == job.id) return true;
+      if (placed && placed->attempt.job == job.id) return "";
       core::apply(copy, event);
     }
   }
   const core::Job* still = copy.job(job.id);
-  if (!still || !is_waiting(*still)) return true;
-  const Obstacle next = explain_(copy, *still, now).block.obstacle;
-  return next != obstacle && next != Obstacle::turn;
+  if (!still || !is_waiting(*still)) return "";
+  const Explanation next = explain_(copy, *still, now);
+  const bool other = next.block.obstacle != obstacle && next.block.obstacle != Obstacle::turn;
+  return other ? "" : next.sentence + " (" + enum_name(next.block.obstacle) + ")";
 }
 
 }  // namespace atl::sim

@@ -31,8 +31,10 @@ class Reasons : public Checker {
 
   std::string untrue(const core::State& state, const core::Job& job, Time now,
                      const core::scheduling::Explanation& why);
-  bool starts_without(core::State copy, const core::Job& job, Time now,
-                      core::scheduling::Obstacle obstacle);
+  // What it says when the obstacle is gone and it still waits; empty: it starts, or has another
+  // reason.
+  std::string stuck_without(core::State copy, const core::Job& job, Time now,
+                            core::scheduling::Obstacle obstacle);
 
   const Explain explain_;
   uint64_t looks_ = 0;

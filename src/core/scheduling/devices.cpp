@@ -93,8 +93,9 @@ std::optional<Part> part_of(const DeviceRoom& room, size_t at, const DeviceReque
 
 class Picker {
  public:
-  Picker(std::vector<DeviceRoom> left, Allowance allowed, const std::vector<DeviceRoom>* spare)
-      : left_(std::move(left)), allowed_(std::move(allowed)), spare_(spare) {}
+  Picker(std::vector<DeviceRoom> left, const Resources& asked, Allowance allowed,
+         const std::vector<DeviceRoom>* spare)
+      : left_(std::move(left)), asked_(asked), allowed_(std::move(allowed)), spare_(spare) {}
 
   bool serve(const DeviceRequest& request) {
     if (!takes_whole(request) || request.count == 1) {
@@ -126,13 +127,21 @@ class Picker {
     const auto part = part_of(room, at, request);
     if (!part) return std::nullopt;
     Fitness fitness{*preferred, 0, 0, room.device->memory_bytes / kMib, 0, 0};
-    fitness.cuttable =
-        takes_whole(request) && (room.device->share_step_milli > 0 || room.device->slots > 0);
+    if (takes_whole(request)) fitness.cuttable = cuttable(*room.device);
     fitness.spare = spare_ && !spare_->empty() && untouched((*spare_)[at]);
     // One that is cut already is cut further before another is begun.
     fitness.left = untouched(room) && !takes_whole(request) ? kWholeDevice * 2 : room.share_milli;
     if (takes_slice(request)) fitness.left += std::popcount(room.slots);
     return Candidate{fitness, *part};
+  }
+
+  // How much a part would miss the device: most if it is asked for with it.
+  int64_t cuttable(const Device& device) const {
+    const auto part = [&](const DeviceRequest& other) {
+      return !takes_whole(other) && serves(device, other);
+    };
+    if (std::any_of(asked_.devices.begin(), asked_.devices.end(), part)) return 2;
+    return device.share_step_milli > 0 || device.slots > 0;
   }
 
   bool serve_one(const DeviceRequest& request) {
@@ -234,6 +243,7 @@ class Picker {
   }
 
   std::vector<DeviceRoom> left_;
+  const Resources& asked_;
   Allowance allowed_;
   const std::vector<DeviceRoom>* spare_;
   Pick made_;
@@ -288,7 +298,7 @@ bool serves(const Device& device, const DeviceRequest& request) {
 
 std::optional<Pick> pick(const std::vector<DeviceRoom>& available, const Resources& resources,
                          const Allowance& allowed, const std::vector<DeviceRoom>* spare) {
-  Picker choice(available, allowed, spare);
+  Picker choice(available, resources, allowed, spare);
   // Those that take only one model first: of each kind at most one takes several. Parts before
   // whole devices: not every device can be cut.
   for (const bool choosy : {true, false}) {

@@ -83,5 +83,29 @@ TEST(Place, ASiteThatOnlyPretendsIsForWorkThatAsksForIt) {
   EXPECT_TRUE(feasible(world.state, named));
 }
 
+TEST(Place, NodesWhoseDevicesAreCutOtherwiseAreNotAlike) {
+  TestWorld world;
+  NodeCapacity shared = node("b", 4, 1 << 30, 1);
+  shared.devices[0].share_step_milli = 100;
+  world.nodes({node("a", 4, 1 << 30, 1), shared});
+  const auto found = place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 1, {}, 500}}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->node, "b");
+}
+
+TEST(Place, ADeviceThatLosesItsSlotsIsNotFreeWhileASliceIsHeld) {
+  TestWorld world;
+  NodeCapacity cut = node("a", 4, 1 << 30, 1);
+  cut.devices[0].slots = 8;
+  cut.devices[0].profiles = {{"half", 4, {0, 4}, 0}};
+  world.nodes({cut});
+  SubmitJob slice = TestWorld::job();
+  slice.terms.resources.devices = {{"gpu", "", 1, {}, 1000, 0, "half"}};
+  world.submit(slice);
+  world.settle();
+  world.nodes({node("a", 4, 1 << 30, 1)});
+  EXPECT_FALSE(place(look(world.state, world.now), asks(1000, 0, {{"gpu", "", 1}})));
+}
+
 }  // namespace
 }  // namespace atl::core::scheduling

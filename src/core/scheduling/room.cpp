@@ -59,6 +59,8 @@ Room free_room(const Node& node) {
     const auto used = node.units_used.find(each.device->unit);
     if (used == node.units_used.end()) continue;
     each.share_milli -= used->second.share_milli;
+    // Somebody may hold a slice of what has no such slots any more: nothing is free until it ends.
+    if ((used->second.slots & ~all_slots(*each.device)) != 0) each.share_milli = 0;
     each.slots = used->second.whole ? 0 : each.slots & ~used->second.slots;
   }
   return room;

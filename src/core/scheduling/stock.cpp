@@ -28,6 +28,13 @@ uint64_t key_of(const NodeView& view) {
     hash = fingerprint(device.model, hash);
     hash = fingerprint(device.domain, hash);
     hash ^= (uint64_t{room.slots} << 32) ^ static_cast<uint32_t>(room.share_milli);
+    // How it can be cut.
+    hash =
+        mix(hash) ^ (uint64_t{device.slots} << 32) ^ static_cast<uint32_t>(device.share_step_milli);
+    for (const SliceProfile& profile : device.profiles) {
+      hash = fingerprint(profile.name, mix(hash) ^ profile.size);
+      for (const uint32_t start : profile.starts) hash = mix(hash ^ start);
+    }
     sum += mix(hash);
   }
   return sum;

@@ -35,7 +35,7 @@ void add_count(std::map<std::string, int64_t>& counts, const std::string& key, i
 
 // Takes a part of a device, or with -1 gives it back; false when it is not there to be taken.
 bool cut(Node& node, const HeldDevice& part, int sign) {
-  const uint32_t slots = part.size ? ((uint32_t{1} << part.size) - 1) << part.start : 0;
+  const uint32_t slots = slot_mask(part.start, part.size);
   const auto it = node.units_used.try_emplace(part.unit).first;
   UnitUse& use = it->second;
   const bool possible =

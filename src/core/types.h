@@ -232,6 +232,12 @@ struct SiteReport {
   bool operator==(const SiteReport&) const = default;
 };
 
+// A bit for each of the slots.
+inline uint32_t slot_mask(uint32_t start, uint32_t size) {
+  if (start >= 32) return 0;
+  return static_cast<uint32_t>(((uint64_t{1} << (size < 32 ? size : 32)) - 1) << start);
+}
+
 struct HeldDevice {
   std::string unit;
   std::string kind;

@@ -42,7 +42,7 @@ const SliceProfile* profile_on(const Device& device, const DeviceRequest& reques
 }
 
 uint32_t slots_at(const SliceProfile& profile, uint32_t start) {
-  return ((uint32_t{1} << profile.size) - 1) << start;
+  return slot_mask(start, profile.size);
 }
 
 // Ways to cut one more slice of any kind out of these slots.
@@ -251,7 +251,7 @@ class Picker {
 
 }  // namespace
 
-uint32_t all_slots(const Device& device) { return (uint32_t{1} << device.slots) - 1; }
+uint32_t all_slots(const Device& device) { return slot_mask(0, device.slots); }
 
 bool untouched(const DeviceRoom& room) {
   return room.share_milli >= kWholeDevice && room.slots == all_slots(*room.device);
@@ -282,7 +282,7 @@ std::vector<Part> parts_of(const Node& node, const std::vector<HeldDevice>& held
               .start = each.start,
               .counts_milli = each.counts_milli};
     if (each.size > 0)
-      part.slots = ((uint32_t{1} << each.size) - 1) << each.start;
+      part.slots = slot_mask(each.start, each.size);
     else if (each.share_milli == kWholeDevice)
       part.slots = all_slots(*at);
     parts.push_back(part);

@@ -108,7 +108,8 @@ CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
       found = at;
       return true;
     }
-    at = at ? world.state->cohorts.at(at).stake.cohort : world.state->namespaces.at(id).stake.cohort;
+    at =
+        at ? world.state->cohorts.at(at).stake.cohort : world.state->namespaces.at(id).stake.cohort;
     return false;
   });
   return found;

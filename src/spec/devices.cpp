@@ -53,7 +53,8 @@ Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
   request.kind = *device.kind;
   request.count = static_cast<uint32_t>(count);
   std::vector<std::string> models;
-  for (const std::string_view model : split(device.model.value_or(""), '|'))
+  const std::string listed = device.model.value_or("");
+  for (const std::string_view model : split(listed, '|'))
     models.emplace_back(model == "any" ? "" : model);
   if (!models.empty()) request.model = models.front();
   if (models.size() > 1) request.also.assign(models.begin() + 1, models.end());

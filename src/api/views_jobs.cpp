@@ -132,7 +132,8 @@ constexpr std::array kExplanation{
     maybe(Kind::text, "reason", "Why it waits, in one word."),
     maybe(Kind::text, "sentence", "Why it waits, for people."),
     always(Kind::texts, "waits_for", "Jobs that must end first."),
-    maybe(Kind::time, "until", "When its pause ends."),
+    maybe(Kind::time, "until",
+          "When that is over at the latest: a pause, a reservation, the calendar's hours."),
     maybe(Kind::integer, "position", "Among the ready jobs of its namespace, from 1.")};
 
 }  // namespace

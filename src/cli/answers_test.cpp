@@ -12,14 +12,11 @@
 namespace atl::cli {
 namespace {
 
+using testing::has;
 using testing::json;
 using testing::Ran;
 using testing::run_offline;
 using testing::TestServer;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Selectors, NameAttemptsAndTasksOfTheLastJob) {
   EXPECT_EQ(parse_wanted("9.1")->id, "9");

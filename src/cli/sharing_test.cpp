@@ -11,14 +11,11 @@
 namespace atl::cli {
 namespace {
 
+using testing::has;
 using testing::json;
 using testing::Ran;
 using testing::run_offline;
 using testing::TestServer;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Amounts, AreWrittenAsInThePlatformFile) {
   const auto quota = parse_amounts({"cpu=1.5,memory=1Gi", "gpu:a100=2", "running=3", "gpu=0"});

@@ -16,6 +16,10 @@ inline http::Response json(std::string body, int status = 200) {
       .status = status, .content_type = "application/json", .body = std::move(body), .headers = {}};
 }
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 struct Ran {
   int code = 0;
   std::string out;

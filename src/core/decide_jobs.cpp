@@ -321,7 +321,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   terms.grace = command.grace.value_or(terms.grace);
   terms.retry = command.retry.value_or(terms.retry);
   terms.tier = command.tier.value_or(terms.tier);
-  settle_parts(state, terms.resources);
+  if (command.devices) settle_parts(state, terms.resources);
   if (auto ok = check_placed(job, state.terms_of(job), terms); !ok) return ok;
   if (auto ok = check_name(changed.name, "name", kNameBytesMax); !ok) return ok;
   if (auto ok = check_terms(terms); !ok) return ok;

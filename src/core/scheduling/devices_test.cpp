@@ -192,6 +192,27 @@ TEST(Devices, PartsAreHeldCountedAndGivenBack) {
   EXPECT_TRUE(world.state.namespaces.begin()->second.in_use.devices.empty());
 }
 
+TEST(Devices, WhatAPartCountsAsStaysWhileOtherThingsChange) {
+  TestWorld world;
+  NodeCapacity capacity = node("n", 8);
+  capacity.devices = {gpu("g", "t4", 16)};
+  world.nodes({capacity});
+  SubmitJob job = TestWorld::job();
+  job.array = true;
+  job.indices = IntervalSet({0, 2});
+  job.terms.resources.devices = {asks(1)};
+  job.terms.resources.devices[0].memory_bytes = 8ll << 30;
+  const JobId id = world.submit(job);
+  world.settle();
+  ASSERT_EQ(world.state.jobs.at(id).placed, 2u);
+  capacity.devices = {gpu("g", "t4", 32)};
+  world.nodes({capacity});
+  ChangeJob change;
+  change.id = id;
+  change.priority = 5;
+  EXPECT_TRUE(world.attempt(Request{TestWorld::admin(), change}));
+}
+
 TEST(Devices, AFractionThatNoDeviceOffersIsRefusedWithWhatThereIs) {
   TestWorld world;
   world.nodes({node("n", 8, 1 << 30, 2)});

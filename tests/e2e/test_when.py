@@ -84,7 +84,7 @@ class OneMachine(unittest.TestCase):
         self.assertRegex(listed, r"exam .* active +course +1 node +local/")
         other = self.atoll.submit("--", "true")
         self.waits(other, "exam")
-        self.succeeds(self.atoll.submit("--ns", "course", "--time", "10m", "--", "true"))
+        self.succeeds(self.atoll.submit("--ns", "course", "--", "true"))
         self.assertEqual(self.atoll.job(other)["state"], "waiting")
         self.assertIn("exam", self.atoll.cli("ns", "delete", "course", "-y", check=False).stderr)
         self.assertTrue(self.atoll.kill_server())

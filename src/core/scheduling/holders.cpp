@@ -17,8 +17,7 @@ int64_t amount_of(const Holder& holder, const Terms& its, const Terms& asked,
   if (resource == "tasks") return 1;
   int64_t sum = 0;
   for (const HeldDevice& held : holder.devices) {
-    const bool named =
-        resource == held.kind || resource == device_name(held.kind, held.model);
+    const bool named = resource == held.kind || resource == device_name(held.kind, held.model);
     const bool wanted = std::any_of(
         asked.resources.devices.begin(), asked.resources.devices.end(),
         [&](const DeviceRequest& request) {
@@ -53,8 +52,8 @@ std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& ter
   for (const NodeView& view : world.nodes) {
     if (!by_quota && (!meant(view, terms) || !node_could(*view.node, terms.resources))) continue;
     for (const auto& [task, holder] : view.node->holders) {
-      const bool counts = !by_quota || (cohort ? below(*world.state, holder.ns, cohort)
-                                               : holder.ns == job.ns);
+      const bool counts =
+          !by_quota || (cohort ? below(*world.state, holder.ns, cohort) : holder.ns == job.ns);
       const Terms& its = world.state->terms.at(holder.terms).terms;
       const int64_t amount = counts ? amount_of(holder, its, terms, block.resource) : 0;
       if (amount == 0) continue;

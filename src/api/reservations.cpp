@@ -73,7 +73,7 @@ void list_reservations(const CallPtr& call) {
         return list;
       },
       [call](std::vector<ShownReservation> list) {
-        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
           return a.reservation.from < b.reservation.from;
         });
         std::string body;

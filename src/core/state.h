@@ -17,6 +17,7 @@
 #include "core/event.h"
 #include "core/metering/meter.h"
 #include "core/types.h"
+#include "core/waiting.h"
 
 namespace atl::core {
 
@@ -261,18 +262,6 @@ struct ShapeEntry {
   uint32_t terms = 0;  // that have it
   bool operator==(const ShapeEntry&) const = default;
 };
-
-// A ready job's place among those of its user: by when it came, as if earlier by its priority, so
-// that a high priority is served first and a low one is not passed for ever.
-struct Waiting {
-  bool fresh = true;  // false: it had to yield, and comes before the others
-  Time arrival;
-  JobId job;
-  auto operator<=>(const Waiting&) const = default;
-};
-using Queue = std::set<Waiting>;
-// Ready jobs. Whether there is room is asked once for each shape.
-using Backlog = std::map<Tier, std::map<NamespaceId, std::map<UserId, std::map<ShapeId, Queue>>>>;
 
 // Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
 using Leaders = std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>>;

@@ -39,24 +39,12 @@ int64_t blend(int64_t past, int64_t now, int64_t left) {
   return static_cast<int64_t>((Wide{past} * left + Wide{now} * (kOne - left) + kOne / 2) >> 32);
 }
 
-// What was in use on average since the meter's `at`, times kMeterScale.
-Amounts lately(const Meter& meter, Time now) {
-  const Wide since = (now - meter.at).us;
-  const Wide rest = (now - meter.seen).us;
-  const auto mean = [&](int64_t spent, int64_t in_use) {
-    return static_cast<int64_t>((spent + in_use * rest) * kMeterScale / since);
-  };
-  Amounts amounts;
-  amounts.cpu_milli = mean(meter.spent.cpu_milli, meter.now.cpu_milli);
-  amounts.memory_mib = mean(meter.spent.memory_mib, meter.now.memory_mib);
-  for (const auto& [kind, spent] : meter.spent.devices_milli)
-    amounts.devices_milli[kind] = mean(spent, 0);
-  for (const auto& [kind, in_use] : meter.now.devices_milli)
-    amounts.devices_milli[kind] += mean(0, in_use);
-  return amounts;
-}
-
 }  // namespace
+
+int64_t amount_of(const Amounts& amounts, const std::string& kind) {
+  const auto it = amounts.devices_milli.find(kind);
+  return it == amounts.devices_milli.end() ? 0 : it->second;
+}
 
 void add(Amounts& to, const Amounts& more, int64_t times) {
   to.cpu_milli += times * more.cpu_milli;
@@ -68,18 +56,45 @@ void add(Amounts& to, const Amounts& more, int64_t times) {
   }
 }
 
+Averaging::Averaging(const Meter& meter, Time now, Duration half_life) : meter_(meter) {
+  if (now <= meter.at) return;
+  left_ = left_of_one(now - meter.at, half_life);
+  since_ = (now - meter.at).us;
+  rest_ = (now - meter.seen).us;
+}
+
+// What was in use on average since the meter's `at`, times kMeterScale.
+int64_t Averaging::mean(int64_t spent, int64_t in_use) const {
+  return static_cast<int64_t>((spent + Wide{in_use} * rest_) * kMeterScale / since_);
+}
+
+int64_t Averaging::cpu_milli() const {
+  if (since_ == 0) return meter_.past.cpu_milli;
+  return blend(meter_.past.cpu_milli, mean(meter_.spent.cpu_milli, meter_.now.cpu_milli), left_);
+}
+
+int64_t Averaging::memory_mib() const {
+  if (since_ == 0) return meter_.past.memory_mib;
+  return blend(meter_.past.memory_mib, mean(meter_.spent.memory_mib, meter_.now.memory_mib), left_);
+}
+
+int64_t Averaging::device_milli(const std::string& kind) const {
+  const int64_t past = amount_of(meter_.past, kind);
+  if (since_ == 0) return past;
+  const int64_t since =
+      mean(amount_of(meter_.spent, kind), 0) + mean(0, amount_of(meter_.now, kind));
+  return blend(past, 0, left_) + blend(0, since, left_);
+}
+
 Amounts average_at(const Meter& meter, Time now, Duration half_life) {
-  if (now <= meter.at) return meter.past;
-  const int64_t left = left_of_one(now - meter.at, half_life);
-  const Amounts since = lately(meter, now);
-  Amounts average;
-  average.cpu_milli = blend(meter.past.cpu_milli, since.cpu_milli, left);
-  average.memory_mib = blend(meter.past.memory_mib, since.memory_mib, left);
-  for (const auto& [kind, past] : meter.past.devices_milli) {
-    if (const int64_t rest = blend(past, 0, left)) average.devices_milli[kind] = rest;
+  const Averaging averaging(meter, now, half_life);
+  Amounts average{averaging.cpu_milli(), averaging.memory_mib(), {}};
+  for (const Amounts* amounts : {&meter.past, &meter.spent, &meter.now}) {
+    for (const auto& [kind, amount] : amounts->devices_milli) {
+      if (average.devices_milli.count(kind)) continue;
+      if (const int64_t milli = averaging.device_milli(kind)) average.devices_milli[kind] = milli;
+    }
   }
-  for (const auto& [kind, amount] : since.devices_milli)
-    average.devices_milli[kind] += blend(0, amount, left);
   return average;
 }
 

@@ -18,6 +18,7 @@ struct Amounts {
   bool operator==(const Amounts&) const = default;
 };
 void add(Amounts& to, const Amounts& more, int64_t times = 1);
+int64_t amount_of(const Amounts& amounts, const std::string& kind);
 
 inline constexpr int64_t kMeterScale = 1
                                        << 16;  // of the average, so that little is lost by rounding
@@ -34,6 +35,22 @@ struct Meter {
 
 // The average at a later time, times kMeterScale, if what is in use now is in use until then.
 Amounts average_at(const Meter& meter, Time now, Duration half_life);
+
+// The same by resource, without making a list of them.
+class Averaging {
+ public:
+  Averaging(const Meter& meter, Time now, Duration half_life);
+  int64_t cpu_milli() const;
+  int64_t memory_mib() const;
+  int64_t device_milli(const std::string& kind) const;
+
+ private:
+  int64_t mean(int64_t spent, int64_t in_use) const;
+
+  const Meter& meter_;
+  int64_t left_ = 0;             // of the past
+  int64_t since_ = 0, rest_ = 0;  // microseconds; zero: the meter is up to date
+};
 
 // To be called before what is in use changes.
 void advance(Meter& meter, Time now, Duration half_life);

@@ -25,7 +25,7 @@ std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only) 
         (own_only ? world.some_yield : world.some_yield_to_all)
             ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
             : over_quota(world, ns, world.smallest).has_value();
-    if (own_only && would_borrow(world, ns, world.smallest)) continue;
+    if (own_only && would_borrow(world, ns, world.smallest.resources)) continue;
     if (!used_up) found.push_back({ns, &users});
   }
   return found;

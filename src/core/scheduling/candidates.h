@@ -8,7 +8,7 @@ namespace atl::core::scheduling {
 
 struct Candidate {
   NamespaceId ns;
-  const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;  // never empty
+  const std::map<UserId, Queues>* users = nullptr;  // never empty
 };
 
 // With `own_only` those that have something of their own quota left.

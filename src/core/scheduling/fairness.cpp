@@ -56,9 +56,49 @@ Amounts counted(const World& world, const Payer& payer, Tier tier) {
   return now;
 }
 
+Counted counted_before(const World& world, const Payer& payer, Tier tier) {
+  const State& state = *world.state;
+  Counted sums;
+  sums.devices_milli.resize(state.capacity.devices_milli.size());
+  const Account* account = account_of(state, payer);
+  if (!account) return sums;
+  Counted past = sums;
+  for (const auto& [each, meter] : *account) {
+    if (each > tier) break;
+    const Averaging lately(meter, world.now, state.policy.half_life);
+    sums.cpu_milli += meter.now.cpu_milli;
+    past.cpu_milli += lately.cpu_milli();
+    sums.memory_mib += meter.now.memory_mib;
+    past.memory_mib += lately.memory_mib();
+    size_t i = 0;
+    for (const auto& [kind, whole] : state.capacity.devices_milli) {
+      sums.devices_milli[i] += amount_of(meter.now, kind);
+      past.devices_milli[i++] += lately.device_milli(kind);
+    }
+  }
+  sums.cpu_milli += past.cpu_milli / kMeterScale;
+  sums.memory_mib += past.memory_mib / kMeterScale;
+  for (size_t i = 0; i < past.devices_milli.size(); ++i)
+    sums.devices_milli[i] += past.devices_milli[i] / kMeterScale;
+  return sums;
+}
+
+int64_t standing(const World& world, const Payer& payer, const Counted& before) {
+  static const Amounts kNothing;
+  const State& state = *world.state;
+  const auto placed = world.charged.find({payer.cohort, payer.ns, payer.user});
+  const Amounts& more = placed == world.charged.end() ? kNothing : placed->second;
+  int64_t share =
+      std::max(part(before.cpu_milli + more.cpu_milli, state.capacity.cpu_milli),
+               part(before.memory_mib + more.memory_mib, state.capacity.memory_mib));
+  size_t i = 0;
+  for (const auto& [kind, whole] : state.capacity.devices_milli)
+    share = std::max(share, part(before.devices_milli[i++] + amount_of(more, kind), whole));
+  return static_cast<int64_t>(Wide{share} * 1000 / weight_of(state, payer));
+}
+
 int64_t standing(const World& world, const Payer& payer, Tier tier) {
-  const int64_t share = dominant_share(counted(world, payer, tier), world.state->capacity);
-  return static_cast<int64_t>(Wide{share} * 1000 / weight_of(*world.state, payer));
+  return standing(world, payer, counted_before(world, payer, tier));
 }
 
 }  // namespace atl::core::scheduling

@@ -3,6 +3,8 @@
 // had lately both count, and the weight divides.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include "core/scheduling/world.h"
 
 namespace atl::core::scheduling {
@@ -24,7 +26,16 @@ int64_t dominant_share(const Amounts& amounts, const Amounts& capacity);
 // what the round has placed.
 Amounts counted(const World& world, const Payer& payer, Tier tier);
 
+// The same without what the round has placed, by resource of the platform.
+struct Counted {
+  int64_t cpu_milli = 0;
+  int64_t memory_mib = 0;
+  boost::container::small_vector<int64_t, 2> devices_milli;  // in the order of its kinds
+};
+Counted counted_before(const World& world, const Payer& payer, Tier tier);
+
 // The share for the weight: whoever has the smallest is served first.
+int64_t standing(const World& world, const Payer& payer, const Counted& before);
 int64_t standing(const World& world, const Payer& payer, Tier tier);
 
 }  // namespace atl::core::scheduling

@@ -1,6 +1,6 @@
 #include "core/scheduling/filter.h"
 
-#include <functional>
+#include <algorithm>
 
 #include "core/calendar.h"
 #include "core/cohorts.h"
@@ -20,7 +20,8 @@ struct Level {
 std::string name_of(const Level& level) { return std::string(level.kind) + " " + *level.name; }
 
 // Calls fn with the namespace and then each cohort above it until it returns true.
-void walk(const World& world, NamespaceId id, const std::function<bool(const Level&)>& fn) {
+template <class Fn>
+void walk(const World& world, NamespaceId id, const Fn& fn) {
   const State& state = *world.state;
   const Namespace& ns = state.namespaces.at(id);
   const Quota* borrow = ns.stake.cohort ? &ns.stake.borrow : nullptr;
@@ -51,18 +52,6 @@ std::optional<int64_t> device_limit(const Level& level, const std::string& key) 
   return (int64_t{own->second} + more->second) * kWholeDevice;
 }
 
-// How many thousandths of devices of a quota's key ("gpu" or "gpu:a100") the terms ask for. One
-// that takes several models may find another.
-int64_t asked_of(const Terms& terms, const std::string& key) {
-  int64_t sum = 0;
-  for (const DeviceRequest& request : terms.resources.devices) {
-    const bool counts = key == request.kind ||
-                        (request.also.empty() && key == device_name(request.kind, request.model));
-    if (counts) sum += int64_t{request.count} * request.share_milli;
-  }
-  return sum;
-}
-
 int64_t in_use_of(const InUse& in_use, const std::string& key) {
   const auto it = in_use.devices.find(key);
   return it == in_use.devices.end() ? 0 : it->second;
@@ -87,13 +76,77 @@ std::optional<Block> over(const Level& level, const Terms& terms) {
   if (terms.resources.devices.empty()) return std::nullopt;
   for (const auto& [key, count] : level.nominal->devices) {
     if (auto block =
-            check(key, asked_of(terms, key), in_use_of(used, key), device_limit(level, key)))
+            check(key, asked_of(terms.resources, key), in_use_of(used, key), device_limit(level, key)))
       return block;
   }
   return std::nullopt;
 }
 
+// Brings down what is left to what this one leaves.
+void lower(const World& world, const Level& level, Left& left) {
+  const auto to = [](int64_t& amount, std::optional<int64_t> limit, int64_t used) {
+    if (limit) amount = std::min(amount, *limit - used);
+  };
+  const InUse& used = *level.in_use;
+  to(left.cpu_milli, limit_of(level, &Quota::cpu_milli), used.cpu_milli);
+  to(left.memory_bytes, limit_of(level, &Quota::memory_bytes), used.memory_bytes);
+  to(left.tasks, limit_of(level, &Quota::running), static_cast<int64_t>(used.tasks));
+  left.devices_milli.resize(world.device_keys.size(), INT64_MAX);
+  for (size_t i = 0; i < world.device_keys.size(); ++i)
+    to(left.devices_milli[i], device_limit(level, world.device_keys[i]),
+       in_use_of(used, world.device_keys[i]));
+}
+
+bool exceeds(const Level& level, const Resources& asked) {
+  const auto more = [](int64_t amount, int64_t used, std::optional<int64_t> limit) {
+    return limit && amount > 0 && used + amount > *limit;
+  };
+  const InUse& used = *level.in_use;
+  if (more(asked.cpu_milli, used.cpu_milli, limit_of(level, &Quota::cpu_milli)) ||
+      more(asked.memory_bytes, used.memory_bytes, limit_of(level, &Quota::memory_bytes)) ||
+      more(1, static_cast<int64_t>(used.tasks), limit_of(level, &Quota::running)))
+    return true;
+  if (asked.devices.empty()) return false;
+  return std::any_of(
+      level.nominal->devices.begin(), level.nominal->devices.end(), [&](const auto& entry) {
+        return more(asked_of(asked, entry.first), in_use_of(used, entry.first),
+                    device_limit(level, entry.first));
+      });
+}
+
 }  // namespace
+
+bool holds(const Left& left, const Ask& ask) {
+  if ((ask.cpu_milli > 0 && ask.cpu_milli > left.cpu_milli) ||
+      (ask.memory_bytes > 0 && ask.memory_bytes > left.memory_bytes) || left.tasks < 1)
+    return false;
+  return std::none_of(
+      ask.devices_milli.begin(), ask.devices_milli.end(),
+      [&](const auto& each) { return each.second > left.devices_milli[each.first]; });
+}
+
+void lower_to_own(const World& world, NamespaceId id, Left& left) {
+  const Namespace& ns = world.state->namespaces.at(id);
+  if (ns.stake.cohort)
+    lower(world, {"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, left);
+}
+
+void lower_to_quota(const World& world, NamespaceId id, Left& left) {
+  walk(world, id, [&](const Level& level) {
+    lower(world, level, left);
+    return false;
+  });
+}
+
+int64_t asked_of(const Resources& resources, const std::string& key) {
+  int64_t sum = 0;
+  for (const DeviceRequest& request : resources.devices) {
+    const bool counts = key == request.kind ||
+                        (request.also.empty() && key == device_name(request.kind, request.model));
+    if (counts) sum += int64_t{request.count} * request.share_milli;
+  }
+  return sum;
+}
 
 std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms& terms) {
   std::optional<Block> block;
@@ -115,10 +168,10 @@ CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
   return found;
 }
 
-bool would_borrow(const World& world, NamespaceId id, const Terms& terms) {
+bool would_borrow(const World& world, NamespaceId id, const Resources& resources) {
   const Namespace& ns = world.state->namespaces.at(id);
   if (!ns.stake.cohort) return false;
-  return over({"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, terms).has_value();
+  return exceeds({"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, resources);
 }
 
 std::optional<Block> over_own_quota(const World& world, NamespaceId id, const Terms& terms) {
@@ -186,7 +239,7 @@ std::optional<Block> over_calendar(const World& world, const Terms& terms) {
       return block;
     if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks)) return block;
     for (const auto& [key, most] : limit.devices_milli) {
-      if (auto block = check(key, asked_of(terms, key), in_use_of(used, key), most)) return block;
+      if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key), most)) return block;
     }
   }
   return std::nullopt;

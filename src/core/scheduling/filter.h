@@ -49,9 +49,25 @@ std::optional<Block> over_quota(const World& world, NamespaceId ns, const Terms&
 // Whose quota that is: a cohort; none for the namespace's own, and when there is no such block.
 CohortId over_quota_of(const World& world, NamespaceId ns, const Terms& terms);
 
+// What quotas leave to a namespace, as plain numbers; without a limit the largest there is.
+struct Left {
+  int64_t cpu_milli = INT64_MAX;
+  int64_t memory_bytes = INT64_MAX;
+  int64_t tasks = INT64_MAX;
+  std::vector<int64_t> devices_milli;  // by the place of the world's key
+};
+bool holds(const Left& left, const Ask& ask);
+// Of what the namespace is sure of.
+void lower_to_own(const World& world, NamespaceId ns, Left& left);
+// Of what it, and the cohorts above it, may have with what they borrow.
+void lower_to_quota(const World& world, NamespaceId ns, Left& left);
+// How many thousandths of devices of a quota's key ("gpu" or "gpu:a100") are asked for. One that
+// takes several models may find another.
+int64_t asked_of(const Resources& resources, const std::string& key);
+
 // Whether the namespace would have more than it is sure of with one more such task, and so has it
 // only as long as nobody who is sure of it wants it.
-bool would_borrow(const World& world, NamespaceId ns, const Terms& terms);
+bool would_borrow(const World& world, NamespaceId ns, const Resources& resources);
 
 // The same for the namespace's own quota alone.
 std::optional<Block> over_own_quota(const World& world, NamespaceId ns, const Terms& terms);

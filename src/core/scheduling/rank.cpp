@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace atl::core::scheduling {
+namespace {
+
+constexpr auto kLater = [](const auto& a, const auto& b) { return b.first < a.first; };
+
+}  // namespace
 
 Ranking::Ranking(const World& world, Tier tier, bool own_only)
     : world_(world), tier_(tier), own_only_(own_only) {
@@ -30,7 +35,8 @@ int Ranking::add_branch(Payer who, int parent) {
   Branch& branch = branches_.emplace_back();
   branch.who = who;
   branch.parent = parent;
-  branch.share = standing(world_, who, tier_);
+  branch.before = counted_before(world_, who, tier_);
+  branch.share = standing(world_, who, branch.before);
   branches_[static_cast<size_t>(parent)].members.push_back(at);
   return at;
 }
@@ -54,28 +60,33 @@ bool Ranking::dropped(const Branch& leaf, ShapeId shape) const {
   return false;
 }
 
-const Ranking::Cursor* Ranking::best_queue(const Branch& leaf) const {
-  const Cursor* best = nullptr;
-  for (const Cursor& cursor : leaf.queues) {
-    if (cursor.next == cursor.end || world_.full.contains(cursor.shape) ||
-        dropped(leaf, cursor.shape))
-      continue;
-    if (!best || *cursor.next < *best->next) best = &cursor;
+const Ranking::Cursor* Ranking::best_queue(Branch& leaf) {
+  for (std::vector<Cursor>& queues = leaf.queues; !queues.empty(); queues.pop_back()) {
+    const Cursor& top = queues.front();
+    if (!world_.full.contains(top.shape) && !dropped(leaf, top.shape)) return &top;
+    std::pop_heap(queues.begin(), queues.end(), kLater);
   }
-  return best;
+  return nullptr;
 }
 
-// Whether one more task of the shape would be more than the namespace is sure of.
-bool Ranking::borrows(NamespaceId ns, ShapeId shape) const {
-  Terms terms;
-  const Resources& resources = world_.state->shapes.at(shape).shape.resources;
-  if (resources.devices.empty()) {
-    terms.resources.cpu_milli = resources.cpu_milli;
-    terms.resources.memory_bytes = resources.memory_bytes;
-  } else {
-    terms.resources = resources;
-  }
-  return would_borrow(world_, ns, terms);
+// What the namespace may have more in this round; what others make room for is not lost.
+Left Ranking::left_to(NamespaceId ns) const {
+  Left left;
+  if (own_only_) lower_to_own(world_, ns, left);
+  const bool more_may_come = own_only_ ? world_.some_yield : world_.some_yield_to_all;
+  if (!more_may_come) lower_to_quota(world_, ns, left);
+  left.devices_milli.resize(world_.device_keys.size(), INT64_MAX);
+  return left;
+}
+
+// Leaves out what is lost, all at once: one by one would cost the square of the shapes.
+void Ranking::prune(Branch& leaf) {
+  const Left left = left_to(leaf.who.ns);
+  std::erase_if(leaf.queues, [&](const Cursor& cursor) {
+    return world_.full.contains(cursor.shape) || dropped(leaf, cursor.shape) ||
+           !holds(left, world_.asks[cursor.shape.value]);
+  });
+  std::make_heap(leaf.queues.begin(), leaf.queues.end(), kLater);
 }
 
 // Opens the branch; false when nothing is left in it.
@@ -85,13 +96,16 @@ bool Ranking::look_into(int at) {
   if (branch->users) {
     const auto* users = std::exchange(branch->users, nullptr);
     const NamespaceId ns = branch->who.ns;
+    const Left left = left_to(ns);
     for (const auto& [user, queues] : *users) {
       const int member = add_branch({{}, ns, user}, at);
+      std::vector<Cursor>& cursors = branches_[static_cast<size_t>(member)].queues;
+      cursors.reserve(queues.size());
       for (const auto& [shape, queue] : queues) {
-        if (!world_.full.contains(shape) && !(own_only_ && borrows(ns, shape)))
-          branches_[static_cast<size_t>(member)].queues.push_back(
-              {shape, queue.begin(), queue.end()});
+        if (!world_.full.contains(shape) && holds(left, world_.asks[shape.value]))
+          cursors.push_back({queue.first(), shape, queue.begin(), queue.end()});
       }
+      std::make_heap(cursors.begin(), cursors.end(), kLater);
     }
     branch = &branches_[static_cast<size_t>(at)];  // adding members may have moved it
     std::make_heap(branch->members.begin(), branch->members.end(),
@@ -105,7 +119,7 @@ bool Ranking::refresh(int at) {
   Branch& branch = branches_[static_cast<size_t>(at)];
   if (branch.who.user) {
     const Cursor* queue = best_queue(branch);
-    if (queue) branch.first = *queue->next;
+    if (queue) branch.first = queue->first;
     return queue != nullptr;
   }
   return choose(at);
@@ -131,6 +145,10 @@ bool Ranking::choose(int at) {
   }
 }
 
+const Resources& Ranking::resources_of(ShapeId shape) const {
+  return world_.state->shapes.at(shape).shape.resources;
+}
+
 int Ranking::leaf() const {
   int at = 0;
   while (!branches_[static_cast<size_t>(at)].who.user) {
@@ -149,8 +167,8 @@ void Ranking::update_path(int from) {
     auto& members = branches_[static_cast<size_t>(parent)].members;
     std::pop_heap(members.begin(), members.end(), later);
     members.pop_back();
-    branches_[static_cast<size_t>(at)].share =
-        standing(world_, branches_[static_cast<size_t>(at)].who, tier_);
+    Branch& branch = branches_[static_cast<size_t>(at)];
+    branch.share = standing(world_, branch.who, branch.before);
     if (!refresh(at)) continue;
     auto& again = branches_[static_cast<size_t>(parent)].members;
     again.push_back(at);
@@ -163,11 +181,14 @@ std::optional<Ranking::Head> Ranking::best() {
   for (;;) {
     const int at = leaf();
     if (at < 0) return std::nullopt;
-    const Branch& branch = branches_[static_cast<size_t>(at)];
+    Branch& branch = branches_[static_cast<size_t>(at)];
     const Cursor* queue = best_queue(branch);
-    if (queue && *queue->next == branch.first)
-      return Head{branch.who.ns, branch.who.user, queue->shape, queue->next->job};
-    update_path(at);  // the world has become full for what was its first
+    if (queue && own_only_ && would_borrow(world_, branch.who.ns, resources_of(queue->shape))) {
+      prune(branch);
+    } else if (queue && queue->first == branch.first) {
+      return Head{branch.who.ns, branch.who.user, queue->shape, queue->first.job};
+    }
+    update_path(at);  // what was its first is out of the question now
   }
 }
 
@@ -175,16 +196,21 @@ void Ranking::charged() { update_path(leaf()); }
 
 void Ranking::advance() {
   const int at = leaf();
-  Branch& branch = branches_[static_cast<size_t>(at)];
-  for (Cursor& cursor : branch.queues) {
-    if (cursor.next != cursor.end && *cursor.next == branch.first) ++cursor.next;
+  std::vector<Cursor>& queues = branches_[static_cast<size_t>(at)].queues;
+  std::pop_heap(queues.begin(), queues.end(), kLater);
+  Cursor& last = queues.back();
+  if (++last.next == last.end) {
+    queues.pop_back();
+  } else {
+    last.first = *last.next;
+    std::push_heap(queues.begin(), queues.end(), kLater);
   }
   update_path(at);
 }
 
 void Ranking::drop(CohortId cohort) {
   const int at = leaf();
-  const Branch& branch = branches_[static_cast<size_t>(at)];
+  Branch& branch = branches_[static_cast<size_t>(at)];
   const ShapeId shape = best_queue(branch)->shape;
   const auto known = cohorts_.find(cohort);
   Branch& above =
@@ -192,6 +218,7 @@ void Ranking::drop(CohortId cohort) {
   if (!above.dropped) above.dropped.emplace(world_.state->counters.shape);
   above.dropped->insert(shape);
   any_dropped_ = true;
+  prune(branch);
   // The others find out when their turn comes; this one is on the best path now.
   update_path(at);
 }

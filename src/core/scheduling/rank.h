@@ -35,6 +35,7 @@ class Ranking {
 
  private:
   struct Cursor {
+    Waiting first;
     ShapeId shape;
     Queue::const_iterator next, end;
   };
@@ -43,24 +44,27 @@ class Ranking {
   struct Branch {
     Payer who;
     int parent = -1;
+    Counted before;
     int64_t share = 0;
     bool open = false;         // looked into: `first` is known
     Waiting first;             // the next job below it
     std::vector<int> members;  // a heap
-    std::vector<Cursor> queues;
-    const std::map<UserId, std::map<ShapeId, Queue>>* users = nullptr;
+    std::vector<Cursor> queues;  // a heap
+    const std::map<UserId, Queues>* users = nullptr;
     std::optional<ShapeSet> dropped;  // shapes that nobody below gets room for
   };
 
   int branch_of(CohortId cohort);
   int add_branch(Payer who, int parent);
   bool behind(int a, int b) const;
-  bool borrows(NamespaceId ns, ShapeId shape) const;
+  Left left_to(NamespaceId ns) const;
+  void prune(Branch& leaf);
   bool look_into(int at);
   bool refresh(int at);
   bool choose(int at);
-  const Cursor* best_queue(const Branch& leaf) const;
+  const Cursor* best_queue(Branch& leaf);
   bool dropped(const Branch& leaf, ShapeId shape) const;
+  const Resources& resources_of(ShapeId shape) const;
   int leaf() const;
   void update_path(int from);
 

@@ -85,11 +85,7 @@ class Round {
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
       if (!head) break;
-      const Job& job = state_.jobs.at(head->job);
-      if (!borrowing && would_borrow(world_, job.ns, state_.terms_of(job)))
-        ranking.drop();
-      else
-        try_one(ranking, *head, borrowing);
+      try_one(ranking, *head, borrowing);
     }
     // What the calendar keeps from this tier the next may have.
     for (const ShapeId shape : shut_) world_.full.erase(shape);
@@ -104,7 +100,7 @@ class Round {
       const Terms& terms = state_.terms_of(job);
       Indices& indices = under_way_.try_emplace(id, job).first->second;
       for (uint32_t i = 0; i < job.owed && !indices.done(); ++i) {
-        if (would_borrow(world_, job.ns, terms) || !step(job, terms, indices)) break;
+        if (would_borrow(world_, job.ns, terms.resources) || !step(job, terms, indices)) break;
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include "core/cohorts.h"
 #include "core/index.h"
+#include "core/scheduling/filter.h"
 
 namespace atl::core::scheduling {
 
@@ -45,6 +46,29 @@ Terms smallest_of(const State& state) {
     first = false;
   }
   return least;
+}
+
+void list_asks(World& world) {
+  const State& state = *world.state;
+  std::set<std::string> keys;
+  const auto collect = [&](const Quota& quota) {
+    for (const auto& [key, count] : quota.devices) keys.insert(key);
+  };
+  for (const auto& [id, ns] : state.namespaces) collect(ns.quota);
+  for (const auto& [id, cohort] : state.cohorts) collect(cohort.nominal);
+  world.device_keys.assign(keys.begin(), keys.end());
+  world.asks.resize(size_t{state.counters.shape} + 1);
+  for (const auto& [id, entry] : state.shapes) {
+    const Resources& resources = entry.shape.resources;
+    Ask& ask = world.asks[id.value];
+    ask.cpu_milli = resources.cpu_milli;
+    ask.memory_bytes = resources.memory_bytes;
+    if (resources.devices.empty()) continue;
+    for (size_t i = 0; i < world.device_keys.size(); ++i) {
+      if (const int64_t asked = asked_of(resources, world.device_keys[i]))
+        ask.devices_milli.emplace_back(i, asked);
+    }
+  }
 }
 
 // Takes room for a task out of what is reserved for it, then of what is free, and for the rest of
@@ -179,6 +203,7 @@ World look(const State& state, Time now) {
   world.now = now;
   world.smallest = smallest_of(state);
   world.full = ShapeSet(state.counters.shape);
+  list_asks(world);
   for (const auto& [id, site] : state.sites) {
     if (site.draining) continue;
     const bool by_name = only_by_name(state, site);

@@ -68,6 +68,13 @@ class ShapeSet {
   size_t size_ = 0;
 };
 
+// What a shape asks for as plain numbers: they are compared with what is left to every namespace.
+struct Ask {
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::vector<std::pair<size_t, int64_t>> devices_milli;  // by the place of the quotas' key
+};
+
 struct World {
   const State* state = nullptr;
   Time now;
@@ -76,6 +83,8 @@ struct World {
   bool some_yield_to_all = false;  // and not only to those who are sure of it
   Stock stock;
   Terms smallest;  // of each resource the least that anybody waits for
+  std::vector<std::string> device_keys;  // that some quota limits: "gpu", "gpu:a100"
+  std::vector<Ask> asks;                 // by shape
   ShapeSet full;   // shapes for which the round has found no room
 
   // Only of those for whom this round has placed something.

@@ -15,14 +15,18 @@ struct Prospect {
   std::vector<std::pair<Time, Room>> ends;  // by themselves, the first one first
 };
 
+bool ends_by_itself(const World& world, TaskId task, const Holder& holder) {
+  return !holder.stopping && holder.until && !world.yielding.count(task) &&
+         !handed_on(*world.state, task, holder);
+}
+
 Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   const NodeView& view = world.nodes[node];
   Prospect prospect{node, later_for(view, ns), world.now, {}};
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (!holder.stopping && holder.until && !world.yielding.count(task) &&
-        !handed_on(*world.state, task, holder))
+    if (ends_by_itself(world, task, holder))
       known.emplace_back(holder.until, task, &holder);
   }
   std::sort(known.begin(), known.end());
@@ -41,6 +45,52 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
     std::sort(prospect.ends.begin(), prospect.ends.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
   return prospect;
+}
+
+// The same in cores and memory alone.
+struct End {
+  Time at;
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+};
+
+// When the node has the cores and the memory; not before `limit` is as good as never. Most nodes are
+// out of the question by that, and nothing but numbers was looked at.
+std::optional<Time> enough_by(const World& world, const NodeView& view, NamespaceId ns,
+                              const Resources& resources, std::optional<Time> limit,
+                              std::vector<End>& ends) {
+  ends.clear();
+  Time at = world.now;
+  int64_t cpu = view.later.cpu_milli, memory = view.later.memory_bytes;
+  for (const Kept& kept : view.kept) {
+    const Room& room = kept.later;
+    if (!may_use(*kept.reservation, ns)) {
+      ends.push_back({kept.reservation->until, room.cpu_milli, room.memory_bytes});
+      continue;
+    }
+    cpu += room.cpu_milli;
+    memory += room.memory_bytes;
+  }
+  for (const Lent& lent : view.lent) {
+    if (lent.reservation)
+      ends.push_back({lent.reservation->until, lent.room.cpu_milli, lent.room.memory_bytes});
+  }
+  for (const auto& [task, holder] : view.node->holders) {
+    if (holder.stopping) at = std::max(at, holder.until);
+    if (!ends_by_itself(world, task, holder) || (limit && holder.until >= *limit)) continue;
+    const Resources& its = world.state->terms.at(holder.terms).terms.resources;
+    ends.push_back({holder.until, its.cpu_milli, its.memory_bytes});
+  }
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
+  for (auto end = ends.begin(); cpu < resources.cpu_milli || memory < resources.memory_bytes;
+       ++end) {
+    if (end == ends.end()) return std::nullopt;
+    cpu += end->cpu_milli;
+    memory += end->memory_bytes;
+    at = std::max(at, end->at);
+  }
+  if (limit && at >= *limit) return std::nullopt;
+  return at;
 }
 
 // What has come free by then.
@@ -136,20 +186,28 @@ std::vector<Opening> soonest_together(const World& world, const std::vector<Pros
 }  // namespace
 
 std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& terms) {
-  std::vector<Prospect> prospects;
+  std::vector<size_t> nodes;
   for (size_t i = 0; i < world.nodes.size(); ++i) {
     const NodeView& view = world.nodes[i];
     if (!view.awaited && meant(view, terms) && node_could(*view.node, terms.resources))
-      prospects.push_back(prospect_of(world, i, ns));
+      nodes.push_back(i);
   }
-  if (terms.gang > 0) return soonest_together(world, prospects, terms);
+  const auto prospects = [&] {
+    std::vector<Prospect> all;
+    for (const size_t node : nodes) all.push_back(prospect_of(world, node, ns));
+    return all;
+  };
+  if (terms.gang > 0) return soonest_together(world, prospects(), terms);
   std::optional<Opening> best;
-  for (const Prospect& prospect : prospects) {
-    auto opening = known_opening(prospect, terms);
+  std::vector<End> ends;
+  for (const size_t node : nodes) {
+    const auto limit = best ? std::optional(best->at) : std::nullopt;
+    if (!enough_by(world, world.nodes[node], ns, terms.resources, limit, ends)) continue;
+    auto opening = known_opening(prospect_of(world, node, ns), terms);
     if (opening && (!best || opening->at < best->at)) best = std::move(opening);
   }
   if (best) return {std::move(*best)};
-  return roomiest(world, std::move(prospects), terms);
+  return roomiest(world, prospects(), terms);
 }
 
 }  // namespace atl::core::scheduling

@@ -108,15 +108,25 @@ Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end
 
 namespace {
 
+constexpr int kFullestLookedAt = 16;  // of those alike that have room
+
 int64_t free_devices(const Room& room) {
   int64_t sum = 0;
   for (const DeviceRoom& each : room.devices) sum += each.share_milli;
   return sum;
 }
 
+// For how much longer somebody is on the node if the task comes: where others stay anyway it keeps
+// nobody out who needs a node for themselves.
+Duration longer(const World& world, const NodeView& view, const Terms& terms) {
+  const Time end = terms.wall.us > 0 ? ends_by(world, terms) : kNobodyKnows;
+  return end > view.busy_until ? end - view.busy_until : Duration{};
+}
+
 // The best node so far.
 struct Best {
-  using Leftover = std::tuple<Fitness, int64_t, int64_t, int64_t>;  // devices, cores, memory
+  // Devices, time, cores, memory.
+  using Leftover = std::tuple<Fitness, int64_t, Duration, int64_t, int64_t>;
   std::optional<size_t> node;
   Leftover leftover;
 
@@ -131,16 +141,22 @@ void offer_alike(const World& world, const Alike& alike, const Terms& terms,
                  const Allowance& allowed, Best& best) {
   const NodeView& some = world.nodes[alike.some];
   if (!meant(some, terms)) return;
-  auto at = alike.nodes.lower_bound({terms.resources.cpu_milli, INT64_MIN, 0});
-  while (at != alike.nodes.end() && std::get<1>(*at) < terms.resources.memory_bytes) ++at;
-  if (at == alike.nodes.end()) return;
   Fitness fitness;
   if (!terms.resources.devices.empty()) {
     const auto picked = pick(some.free.devices, terms.resources, allowed);
     if (!picked) return;
     fitness = picked->fitness;
   }
-  best.offer(std::get<2>(*at), {fitness, alike.devices_milli, std::get<0>(*at), std::get<1>(*at)});
+  int looked_at = 0;
+  for (auto at = alike.nodes.lower_bound({terms.resources.cpu_milli, INT64_MIN, 0});
+       at != alike.nodes.end() && looked_at < kFullestLookedAt; ++at) {
+    const auto& [cores, memory, node] = *at;
+    if (memory < terms.resources.memory_bytes) continue;
+    ++looked_at;
+    const Duration more = longer(world, world.nodes[node], terms);
+    best.offer(node, {fitness, alike.devices_milli, more, cores, memory});
+    if (more.us == 0) break;  // the others are emptier
+  }
 }
 
 void offer_one(const World& world, size_t node, const Terms& terms, const Allowance& allowed,
@@ -157,7 +173,8 @@ void offer_one(const World& world, size_t node, const Terms& terms, const Allowa
     if (!picked) return;
     fitness = picked->fitness;
   }
-  best.offer(node, {fitness, free_devices(room), room.cpu_milli, room.memory_bytes});
+  best.offer(node, {fitness, free_devices(room), longer(world, view, terms), room.cpu_milli,
+                    room.memory_bytes});
 }
 
 }  // namespace

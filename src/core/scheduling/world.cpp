@@ -209,12 +209,13 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, {}, {}};
+      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, now, {}, {}};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
         if (holder.stopping && !handed_on(state, task, holder))
           add(view.later, room_of(node, holder, terms.resources));
+        view.busy_until = std::max(view.busy_until, holder.until ? holder.until : kNobodyKnows);
         world.some_yield_to_all |= holder.stopping || terms.tier == Tier::opportunistic;
       }
       world.nodes.push_back(std::move(view));
@@ -311,6 +312,8 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
             {terms.resources.cpu_milli, terms.resources.memory_bytes,
              parts_of(*view.node, placement.devices)},
             job.ns, terms, ends_by(world, terms));
+  const Time end = ends_by(world, terms);
+  view.busy_until = std::max(view.busy_until, end ? end : kNobodyKnows);
   world.stock.add(view, node);
 }
 

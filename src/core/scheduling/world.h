@@ -28,6 +28,8 @@ struct Kept {
   Room later;
 };
 
+inline constexpr Time kNobodyKnows{INT64_MAX};
+
 struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
@@ -38,6 +40,7 @@ struct NodeView {
   std::vector<Lent> lent;
   std::vector<Kept> kept;
   bool awaited = false;  // somebody waits for work here to end by itself
+  Time busy_until;       // by those who are there, at the latest
   Time counted_on;       // until then it does, and makes room for nobody else
   std::map<TaskId, const Reservation*> within;  // who has, or will have left, what is reserved
 };

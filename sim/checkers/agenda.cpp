@@ -170,8 +170,10 @@ void Agenda::check_at(AttemptId attempt, const Held& held, Time at, const core::
       return reserved_for(*one, each.ns);
     });
     // Of those that may use it, what they have counts even if it ends before: it is theirs then.
+    // Work that yields is out of the way when a reservation begins, if anybody wants the room.
     const Time until = stays_until(each.terms, each.since);
-    const bool gone = each.stopping || (until && until <= at);
+    const bool yields = at > held.since && each.terms.tier == core::Tier::opportunistic;
+    const bool gone = each.stopping || yields || (until && until <= at);
     if (gone && !may) continue;
     Amount& to = may ? of_members : all;
     to.cpu_milli += each.terms.resources.cpu_milli;

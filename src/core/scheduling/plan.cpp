@@ -27,8 +27,13 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
-    const Resources& resources = world.state->terms.at(holder->terms).terms.resources;
-    prospect.ends.emplace_back(until, room_of(*view.node, *holder, resources));
+    prospect.ends.emplace_back(until, left_by(world, node, task, *holder, ns));
+    const auto pledged = view.pledged.find(task);
+    if (pledged == view.pledged.end()) continue;
+    for (const auto& [reservation, room] : pledged->second) {
+      if (reservation->from > world.now || !may_use(*reservation, ns))
+        prospect.ends.emplace_back(std::max(until, reservation->until), room);
+    }
   }
   for (const Kept& kept : view.kept) {
     if (!may_use(*kept.reservation, ns))

@@ -76,7 +76,10 @@ class Round {
     }
   }
   Decisions take_decisions() { return std::move(made_); }
-  World take_world() { return std::move(world_); }
+  World take_world() {
+    if (yielders_) world_.then = std::make_shared<const World>(yielders_->then());
+    return std::move(world_);
+  }
 
  private:
   void serve(Tier tier, bool borrowing) {
@@ -200,14 +203,14 @@ class Round {
       if (room) {
         take(trial, job, terms, room->placement, room->node);
         yielders.placed(job, terms, room->placement);
-        trial.claims.push_back({job.id, room->node, {}});
+        trial.claims.push_back({job.id, room->node, {}, true});
         continue;
       }
       if (room.error() == Stuck::calendar) return false;
       const auto yielding = yielders.make_room(job, terms);
       if (!yielding) return false;
       yielders.settle(*yielding, job, terms, trial);
-      trial.claims.push_back({job.id, yielding->node, {}});
+      trial.claims.push_back({job.id, yielding->node, {}, true});
       stops.insert(stops.end(), yielding->stops.begin(), yielding->stops.end());
     }
     ++promises_;
@@ -227,7 +230,7 @@ class Round {
     if (!yielding) return false;
     ++promises_;
     yielders_->settle(*yielding, job, terms, world_);
-    world_.claims.push_back({job.id, yielding->node, {}});
+    world_.claims.push_back({job.id, yielding->node, {}, true});
     for (const TaskStopping& stop : yielding->stops) made_.stops.push_back(stop);
     may_line_up_ = false;
     return true;

@@ -80,19 +80,27 @@ void keep(NodeView& view, const Takings& takings, Time until,
 struct Occupant {
   TaskId task;
   NamespaceId ns;
-  Time until;  // zero: nobody knows
+  Time until;           // zero: nobody knows
+  bool yields = false;  // to those for whom room is reserved, when their time comes
   Room left;
 };
 
-// Those that are stopping are left out: their room comes free.
+// Those that are stopping are left out: their room comes free. Of those that yield, who came last
+// is counted last, so that they rather than others can make room for somebody else.
 std::vector<Occupant> occupants_of(const State& state, const Node& node) {
   std::vector<Occupant> all;
   for (const auto& [task, holder] : node.holders) {
     const bool stays = handed_on(state, task, holder);
     if (holder.stopping && !stays) continue;
+    const Terms& terms = state.terms.at(holder.terms).terms;
     all.push_back({task, holder.ns, stays ? Time{} : holder.until,
-                   room_of(node, holder, state.terms.at(holder.terms).terms.resources)});
+                   terms.tier == Tier::opportunistic, room_of(node, holder, terms.resources)});
   }
+  std::sort(all.begin(), all.end(), [&](const Occupant& a, const Occupant& b) {
+    if (a.yields != b.yields) return b.yields;
+    const Time x = node.holders.at(a.task).since, y = node.holders.at(b.task).since;
+    return std::tie(x, a.task) < std::tie(y, b.task);
+  });
   return all;
 }
 
@@ -105,11 +113,15 @@ void count_on(NodeView& view, Occupant& occupant, const Reservation& reservation
     return sum;
   };
   const int64_t before = amount(rest);
+  Room counted = occupant.left;
   remove_available(occupant.left, rest);
-  if (amount(rest) < before) view.within[occupant.task] = &reservation;
+  if (amount(rest) == before) return;
+  remove(counted, occupant.left);
+  view.pledged[occupant.task].push_back({&reservation, std::move(counted)});
 }
 
-// What of a reserved part nobody has yet for whom it was reserved, and comes free by nobody's end.
+// What of a reserved part nobody has yet for whom it was reserved, and nobody has who will be gone
+// when its time comes.
 Takings not_yet_used(NodeView& view, const Reservation& reservation, const ReservedPart& part,
                      std::vector<Occupant>& occupants, Time now) {
   const Node& node = *view.node;
@@ -120,9 +132,9 @@ Takings not_yet_used(NodeView& view, const Reservation& reservation, const Reser
       rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
   for (Occupant& occupant : occupants) {
-    const bool ends =
-        reservation.from > now && occupant.until && occupant.until <= reservation.from;
-    if (ends || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
+    const bool goes = reservation.from > now &&
+                      (occupant.yields || (occupant.until && occupant.until <= reservation.from));
+    if (goes || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
   }
   return rest;
 }
@@ -240,6 +252,30 @@ Room later_for(const NodeView& view, NamespaceId ns) {
     if (may_use(*kept.reservation, ns)) add(room, kept.later);
   }
   return room;
+}
+
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns) {
+  const NodeView& view = world.nodes[node];
+  Room room = room_of(*view.node, holder, world.state->terms.at(holder.terms).terms.resources);
+  const auto pledged = view.pledged.find(task);
+  if (pledged == view.pledged.end()) return room;
+  for (const Pledge& pledge : pledged->second) {
+    if (pledge.reservation->from > world.now || !may_use(*pledge.reservation, ns))
+      remove(room, pledge.room);
+  }
+  return room;
+}
+
+void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
+  NodeView& view = world.nodes[node];
+  add(view.later, left_by(world, node, task, holder, {}));
+  const auto pledged = view.pledged.find(task);
+  if (pledged == view.pledged.end()) return;
+  for (const Pledge& pledge : pledged->second) {
+    for (Kept& kept : view.kept) {
+      if (kept.reservation == pledge.reservation) add(kept.later, pledge.room);
+    }
+  }
 }
 
 void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -28,6 +29,13 @@ struct Kept {
   Room later;
 };
 
+// What of a task's room is counted for a reservation: it is not for whoever has the task stopped,
+// or waits for its end.
+struct Pledge {
+  const Reservation* reservation = nullptr;
+  Room room;
+};
+
 struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
@@ -39,14 +47,15 @@ struct NodeView {
   std::vector<Kept> kept;
   bool awaited = false;  // somebody waits for work here to end by itself
   Time counted_on;       // until then it does, and makes room for nobody else
-  std::map<TaskId, const Reservation*> within;  // who has, or will have left, what is reserved
+  std::map<TaskId, std::vector<Pledge>> pledged;
 };
 
 // Room that is kept for a job which was served before others.
 struct Claim {
   JobId job;
-  size_t node = 0;  // of the world's
-  Time until;       // when it begins; zero: nobody knows
+  size_t node = 0;        // of the world's
+  Time until;             // when it begins; zero: nobody knows
+  bool promised = false;  // others make room for it: quotas count it already
 };
 
 class ShapeSet {
@@ -86,6 +95,9 @@ struct World {
   std::map<JobId, uint32_t> placed_of_job;
   std::vector<Claim> claims;
   std::set<TaskId> yielding;  // that this round has told to stop
+  // After a round: the sums when those that stop have ended and others have what they were
+  // promised; a quota must do for that too. Null: nobody stops.
+  std::shared_ptr<const World> then;
 
   // How far the leaders of a group, or of one job in it, have been given followers by this round.
   std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
@@ -123,6 +135,12 @@ void claim(World& world, size_t node, NamespaceId ns, const Resources& resources
 // reserved for it.
 Room free_for(const NodeView& view, NamespaceId ns);
 Room later_for(const NodeView& view, NamespaceId ns);
+
+// What work of the namespace may have of a task's room when the task is gone.
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns);
+
+// The task goes: its room counts as room to come, for those for whom it is.
+void give_up(World& world, size_t node, TaskId task, const Holder& holder);
 
 // Records a placement that the round has decided.
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement,

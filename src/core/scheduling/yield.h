@@ -68,6 +68,10 @@ class Yielders {
 // The same sums without the tasks that are stopping.
 World without_stopping(const World& world);
 
+// Counts one more task of the job into the sums, as if the very devices that it asks for had been
+// found.
+void promise(World& sums, const Job& job, const Terms& terms);
+
 // Whether one more task of these terms is within what the namespace is sure of.
 bool within_nominal(const World& world, NamespaceId ns, const Terms& terms);
 

@@ -293,6 +293,12 @@ TEST(Yield, AQuotaThatIsBeingFreedIsForWhomItIsFreed) {
   world.settle();
   EXPECT_EQ(stopping(world.state).size(), 1u);
   EXPECT_EQ(world.state.jobs.at(third).placed, 0u);
+  const Explanation why = explain(world.state, world.state.jobs.at(third));
+  EXPECT_EQ(why.block.obstacle, Obstacle::claimed);
+  EXPECT_EQ(why.waits_for, std::vector{owner});
+  EXPECT_NE(why.sentence.find("for which others make room within the quota of cohort all"),
+            std::string::npos)
+      << why.sentence;
   end_stopping(world);
   world.settle();
   EXPECT_EQ(world.state.jobs.at(owner).placed, 1u);

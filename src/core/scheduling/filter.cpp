@@ -143,13 +143,15 @@ bool within_quota(const World& world, NamespaceId id) {
   return within;
 }
 
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier) {
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier,
+                                                bool without_borrowing) {
   std::map<std::string, DevicesLeft> left;
   const auto lower = [&](const std::string& key, DevicesLeft rest) {
     const auto it = left.find(key);
     if (it == left.end() || rest.left < it->second.left) left[key] = std::move(rest);
   };
-  walk(world, id, [&](const Level& level) {
+  walk(world, id, [&](Level level) {
+    if (std::exchange(without_borrowing, false)) level.borrow = nullptr;  // the namespace's own
     for (const auto& [key, count] : level.nominal->devices) {
       const auto limit = device_limit(level, key);
       if (!limit) continue;

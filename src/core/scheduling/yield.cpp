@@ -135,8 +135,9 @@ std::set<TaskId> borrowed_tasks(const World& world) {
 // Whom to choose on one node, and elsewhere for the sake of quotas, so that the task fits there.
 class Yielders::Choice {
  public:
-  Choice(Yielders& all, size_t node, const Job& job, const Terms& terms)
+  Choice(Yielders& all, size_t node, const Job& job, const Terms& terms, bool sure)
       : all_(all),
+        sure_(sure),
         node_(node),
         job_(job),
         terms_(terms),
@@ -191,8 +192,9 @@ class Yielders::Choice {
     if (!by_quota_) return fits(room_, terms_.resources);
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
     return fits(room_, terms_.resources,
-                terms_.resources.devices.empty() ? Allowance{}
-                                                 : allowance(all_.relieved_, job_.ns, terms_.tier));
+                terms_.resources.devices.empty()
+                    ? Allowance{}
+                    : allowance(all_.relieved_, job_.ns, terms_.tier, sure_));
   }
   bool has(size_t one) const {
     return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
@@ -220,6 +222,7 @@ class Yielders::Choice {
   }
 
   Yielders& all_;
+  const bool sure_;  // it borrows no devices
   const size_t node_;
   const Job& job_;
   const Terms& terms_;
@@ -286,9 +289,9 @@ bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& te
   return takes_back && yielder.members.front().holder->ns != job.ns;
 }
 
-std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) {
+std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms, bool sure) {
   if (!any_) return std::nullopt;
-  const bool takes_back = within_nominal(relieved_, job.ns, terms);
+  const bool takes_back = sure && within_nominal(relieved_, job.ns, terms);
   if (hopeless(job, terms, takes_back)) return std::nullopt;
   std::optional<Yielding> best;
   std::tuple<bool, Wide, size_t> best_cost{};
@@ -308,7 +311,7 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) 
       if (!fits(most, terms.resources)) continue;
     }
     room = true;
-    Choice choice(*this, i, job, terms);
+    Choice choice(*this, i, job, terms, sure);
     if (!choice.choose(takes_back)) continue;
     Yielding found{i, {}};
     Wide lost = 0;

@@ -40,8 +40,8 @@ class Yielders {
   const World& then() const { return relieved_; }
 
   // How a task gets its room if others yield, or when those that are stopping have ended; nullopt
-  // when that does not help.
-  std::optional<Yielding> make_room(const Job& job, const Terms& terms);
+  // when that does not help. Only what is `sure`, and borrows nothing, takes back what is borrowed.
+  std::optional<Yielding> make_room(const Job& job, const Terms& terms, bool sure);
 
   // The round has decided so: they count as stopping from now on, and the task has its room.
   void settle(const Yielding& yielding, const Job& job, const Terms& terms, World& world);

@@ -27,21 +27,21 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
-    prospect.ends.emplace_back(until, left_by(world, node, task, *holder, ns));
+    const Room left = left_by(world, node, task, *holder, ns);
+    prospect.ends.emplace_back(until, left);
     const auto pledged = view.pledged.find(task);
     if (pledged == view.pledged.end()) continue;
-    for (const auto& [reservation, room] : pledged->second) {
-      if (reservation->from > world.now || !may_use(*reservation, ns))
-        prospect.ends.emplace_back(std::max(until, reservation->until), room);
-    }
+    Time over = until;
+    for (const Pledge& pledge : pledged->second) over = std::max(over, pledge.reservation->until);
+    Room rest = room_of(*view.node, *holder, world.state->terms.at(holder->terms).terms.resources);
+    remove(rest, left);
+    prospect.ends.emplace_back(over, std::move(rest));
   }
   for (const Kept& kept : view.kept) {
     if (!may_use(*kept.reservation, ns))
       prospect.ends.emplace_back(kept.reservation->until, kept.later);
   }
-  for (const Lent& lent : view.lent) {
-    if (lent.reservation) prospect.ends.emplace_back(lent.reservation->until, lent.room);
-  }
+  prospect.ends.insert(prospect.ends.end(), view.given_back.begin(), view.given_back.end());
   if (prospect.ends.size() > known.size())
     std::sort(prospect.ends.begin(), prospect.ends.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });

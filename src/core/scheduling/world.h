@@ -48,6 +48,7 @@ struct NodeView {
   bool awaited = false;  // somebody waits for work here to end by itself
   Time counted_on;       // until then it does, and makes room for nobody else
   std::map<TaskId, std::vector<Pledge>> pledged;
+  std::vector<std::pair<Time, Room>> given_back;  // of what is kept for times to come, for good
 };
 
 // Room that is kept for a job which was served before others.

@@ -27,7 +27,8 @@ double seconds_of(const std::function<void()>& work) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
   work();
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-  return static_cast<double>(b.tv_sec - a.tv_sec) + static_cast<double>(b.tv_nsec - a.tv_nsec) * 1e-9;
+  return static_cast<double>(b.tv_sec - a.tv_sec) +
+         static_cast<double>(b.tv_nsec - a.tv_nsec) * 1e-9;
 }
 
 class World {
@@ -94,7 +95,14 @@ class World {
     for (;;) {
       Events events;
       const double took = seconds_of([&] { events = run(Tick{}); });
-      if (getenv("ROUNDS")) { int p=0,st=0; for (auto& e: events) { p+=std::holds_alternative<TaskPlaced>(e.body); st+=std::holds_alternative<TaskStopping>(e.body);} std::printf("   round %.2f ms placed %d stops %d\n", took*1000, p, st);}
+      if (getenv("ROUNDS")) {
+        int p = 0, st = 0;
+        for (auto& e : events) {
+          p += std::holds_alternative<TaskPlaced>(e.body);
+          st += std::holds_alternative<TaskStopping>(e.body);
+        }
+        std::printf("   round %.2f ms placed %d stops %d\n", took * 1000, p, st);
+      }
       if (events.empty()) return placed;
       for (const Event& event : events) {
         placed += std::holds_alternative<TaskPlaced>(event.body);

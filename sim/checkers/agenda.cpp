@@ -149,13 +149,17 @@ void Agenda::check_reserved(AttemptId attempt, const Held& held, Time at,
 void Agenda::check_at(AttemptId attempt, const Held& held, Time at, const core::State& after) {
   const core::Placement& place = held.placement;
   const core::Node& node = after.sites.at(place.site).nodes.at(place.node);
-  Amount all, of_members, reserved;
+  Amount all, of_members, reserved, own;
   std::vector<const core::Reservation*> others;
   for (const auto& [id, reservation] : after.reservations) {
-    if (reservation.from > at || reservation.until <= at || reserved_for(reservation, held.ns))
-      continue;
+    if (reservation.from > at || reservation.until <= at) continue;
     for (const core::ReservedPart& part : reservation.parts) {
       if (part.site != place.site || part.node != place.node) continue;
+      if (reserved_for(reservation, held.ns)) {
+        own.cpu_milli += part.cpu_milli;
+        own.memory_bytes += part.memory_bytes;
+        continue;
+      }
       reserved.cpu_milli += part.cpu_milli;
       reserved.memory_bytes += part.memory_bytes;
       reserved.units.insert(part.units.begin(), part.units.end());
@@ -170,21 +174,29 @@ void Agenda::check_at(AttemptId attempt, const Held& held, Time at, const core::
       return reserved_for(*one, each.ns);
     });
     // Of those that may use it, what they have counts even if it ends before: it is theirs then.
+    // Work that yields is out of the way when a reservation begins, if anybody wants the room.
     const Time until = stays_until(each.terms, each.since);
-    const bool gone = each.stopping || (until && until <= at);
+    const bool yields = at > held.since && each.terms.tier == core::Tier::opportunistic;
+    const bool gone = each.stopping || yields || (until && until <= at);
     if (gone && !may) continue;
     Amount& to = may ? of_members : all;
     to.cpu_milli += each.terms.resources.cpu_milli;
     to.memory_bytes += each.terms.resources.memory_bytes;
+    if (each.ns != held.ns) continue;
+    own.cpu_milli -= each.terms.resources.cpu_milli;
+    own.memory_bytes -= each.terms.resources.memory_bytes;
   }
+  // What is within its own reservation is its own, even where work that was there before leaves too
+  // little for all that have reserved.
   const auto over = [](int64_t theirs, int64_t members, int64_t kept, int64_t has) {
     return theirs + std::max(members, kept) > has;
   };
   const std::string name = to_string(attempt) + " is given room on " + place.node +
                            " that is reserved for others (" + others.front()->name + "): ";
-  if (over(all.cpu_milli, of_members.cpu_milli, reserved.cpu_milli, node.capacity.cpu_milli))
+  if (own.cpu_milli < 0 &&
+      over(all.cpu_milli, of_members.cpu_milli, reserved.cpu_milli, node.capacity.cpu_milli))
     broke(name + "cores");
-  if (held.terms.resources.memory_bytes > 0 &&
+  if (held.terms.resources.memory_bytes > 0 && own.memory_bytes < 0 &&
       over(all.memory_bytes, of_members.memory_bytes, reserved.memory_bytes,
            node.capacity.memory_bytes))
     broke(name + "memory");

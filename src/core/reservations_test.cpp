@@ -250,6 +250,80 @@ TEST(Reservation, NobodyYieldsRoomThatWouldThenBeReserved) {
   EXPECT_FALSE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
 }
 
+// Else it would be stopped for those who fit beside it, come back, and be stopped again.
+TEST(Reservation, WorkThatYieldsThereLeavesTheRestToOthers) {
+  Lab lab;
+  lab.nodes({node("n", 6)});
+  lab.reserve(lab.asks(2, 4));
+  const JobId cheap = lab.start("lab", {}, 4000, Tier::opportunistic);
+  EXPECT_TRUE(lab.runs(cheap));
+  EXPECT_TRUE(lab.runs(lab.start("lab", {}, 2000)));
+  EXPECT_FALSE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
+}
+
+TEST(Reservation, OfWhatYieldsTheReservedPartIsNotForOthers) {
+  Lab lab;
+  lab.nodes({node("n", 8)});
+  lab.reserve(lab.asks(2, 4));
+  const JobId cheap = lab.start("lab", {}, 6000, Tier::opportunistic);
+  const auto stops = [&] {
+    return std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state);
+  };
+  const JobId large = lab.start("lab", {}, 5000);
+  EXPECT_FALSE(stops()) << "with it gone there would be four";
+  lab.run(Request{TestWorld::admin(), CancelJob{large, {}, {}}});
+  lab.start("lab", {}, 4000);
+  EXPECT_TRUE(stops());
+}
+
+TEST(Reservation, OneAfterTheOtherUseTheSameRoom) {
+  Lab lab;
+  lab.nodes({node("n", 4)});
+  lab.reserve(lab.asks(2, 4, 1, 3000));
+  CreateReservation next = lab.asks(4, 6, 1, 3000);
+  next.name = "wednesday";
+  lab.reserve(next);
+  EXPECT_TRUE(lab.runs(lab.start("lab", {}, 1000))) << "beside them there is room";
+  const JobId endless = lab.start("lab", {}, 1000);
+  EXPECT_FALSE(lab.runs(endless));
+  EXPECT_EQ(scheduling::explain(lab.state, lab.state.jobs.at(endless)).starts_by,
+            lab.now + hours(6))
+      << "when the last of them is over";
+  EXPECT_TRUE(lab.runs(lab.start("lab", hours(2), 3000))) << "it ends before the first";
+}
+
+TEST(Reservation, WhatEndsBeforeTheSecondIsCountedForItToo) {
+  Lab lab;
+  lab.nodes({node("n", 6)});
+  lab.reserve(lab.asks(2, 4));
+  CreateReservation next = lab.asks(4, 6);
+  next.name = "wednesday";
+  lab.reserve(next);
+  EXPECT_TRUE(lab.runs(lab.start("lab", {}, 4000, Tier::opportunistic)));
+  EXPECT_TRUE(lab.runs(lab.start("lab", {}, 2000)));
+}
+
+TEST(Reservation, AtTheSameTimeTheyAddUp) {
+  Lab lab;
+  lab.nodes({node("n", 6)});
+  lab.reserve(lab.asks(2, 4, 1, 2000));
+  CreateReservation other = lab.asks(3, 5, 1, 3000);
+  other.name = "wednesday";
+  lab.reserve(other);
+  EXPECT_FALSE(lab.runs(lab.start("lab", {}, 2000)));
+  EXPECT_TRUE(lab.runs(lab.start("lab", {}, 1000)));
+  EXPECT_TRUE(lab.runs(lab.start("lab", hours(3), 3000))) << "until then only two are kept";
+}
+
+TEST(Reservation, NobodyWaitsForRoomThatIsReservedWhenItComesFree) {
+  Lab lab;
+  lab.nodes({node("n", 4)});
+  lab.start("lab", hours(1));
+  lab.reserve(lab.asks(2, 4));
+  const JobId next = lab.start("lab", {});
+  EXPECT_EQ(scheduling::explain(lab.state, lab.state.jobs.at(next)).starts_by, lab.now + hours(4));
+}
+
 TEST(Reservation, ItIsTheReasonOnlyWhereItIsInTheWay) {
   Lab lab;
   lab.nodes({node("n", 6)});

@@ -48,7 +48,7 @@ class Averaging {
   int64_t mean(int64_t spent, int64_t in_use) const;
 
   const Meter& meter_;
-  int64_t left_ = 0;             // of the past
+  int64_t left_ = 0;              // of the past
   int64_t since_ = 0, rest_ = 0;  // microseconds; zero: the meter is up to date
 };
 

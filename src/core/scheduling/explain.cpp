@@ -168,11 +168,39 @@ bool starts_after_them(const State& state, const Job& job, const Block& block, T
          });
 }
 
+// The quota has room now, but not when those have theirs for whom others stop.
+std::optional<Explanation> quota_claimed(const World& world, const Job& job, const Terms& terms) {
+  if (!world.then) return std::nullopt;
+  World then = *world.then;
+  auto block = over_quota(then, job.ns, terms);
+  for (uint32_t i = 1; i < terms.gang && !block; ++i) {
+    promise(then, job, terms);
+    block = over_quota(then, job.ns, terms);
+  }
+  if (!block) return std::nullopt;
+  const CohortId cohort = over_quota_of(then, job.ns, terms);
+  for (const Claim& claim : world.claims) {
+    const NamespaceId ns = world.state->jobs.at(claim.job).ns;
+    if (!claim.promised || claim.job == job.id ||
+        (cohort ? !below(*world.state, ns, cohort) : ns != job.ns))
+      continue;
+    Explanation why;
+    block->obstacle = Obstacle::claimed;
+    why.block = *block;
+    why.waits_for = {claim.job};
+    why.sentence = "waiting behind job " + to_string(claim.job) +
+                   ", for which others make room within the quota of " + block->holder;
+    return why;
+  }
+  return std::nullopt;
+}
+
 // There would be room, were it not kept for somebody who is served before.
 Explanation claimed(const State& state, const Job& job, Time now) {
   Explanation why;
   const World world = after_round(state, now);
   const Terms& terms = state.terms_of(job);
+  if (auto quota = quota_claimed(world, job, terms)) return std::move(*quota);
   for (const Claim& claim : world.claims) {
     const NodeView& view = world.nodes[claim.node];
     if (claim.job == job.id || !meant(view, terms) || !node_could(*view.node, terms.resources))

@@ -91,6 +91,34 @@ TEST(Explain, WhatAQuotaNeverAllowsIsSaidSo) {
             "asks for 2 cores, more than the quota of namespace lab ever allows: 1; position 1");
 }
 
+TEST(Explain, SpeaksOfTheNodeWhereLeastIsMissing) {
+  TestWorld world;
+  world.nodes({node("n1", 4), node("n2", 4)});
+  world.submit(TestWorld::job(4000));
+  world.submit(TestWorld::job(2000));
+  const JobId id = world.submit(TestWorld::job(3000));
+  world.settle();
+  const Block block = explain(world.state, world.state.jobs.at(id)).block;
+  EXPECT_EQ(block.in_use, 2000);
+}
+
+TEST(Explain, OfAModelNoMoreIsAskedThanOthersLeave) {
+  TestWorld world;
+  NodeCapacity mixed = node("n", 4, 1 << 30, 2);
+  mixed.devices[1].model = "v100";
+  world.nodes({mixed});
+  Quota quota;
+  quota.devices["gpu:a100"] = 0;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  SubmitJob job = TestWorld::job();
+  job.terms.resources.devices = {{"gpu", "", 2}};
+  const JobId id = world.submit(job);
+  world.settle();
+  const Block block = explain(world.state, world.state.jobs.at(id)).block;
+  EXPECT_EQ(block.obstacle, Obstacle::quota);
+  EXPECT_EQ(block.asked, 1000) << "the other is a v100";
+}
+
 TEST(Explain, SaysWhatHowMuchAndWhere) {
   TestWorld world;
   world.nodes({node("n1", 2)});

@@ -88,9 +88,8 @@ int64_t standing(const World& world, const Payer& payer, const Counted& before) 
   const State& state = *world.state;
   const auto placed = world.charged.find({payer.cohort, payer.ns, payer.user});
   const Amounts& more = placed == world.charged.end() ? kNothing : placed->second;
-  int64_t share =
-      std::max(part(before.cpu_milli + more.cpu_milli, state.capacity.cpu_milli),
-               part(before.memory_mib + more.memory_mib, state.capacity.memory_mib));
+  int64_t share = std::max(part(before.cpu_milli + more.cpu_milli, state.capacity.cpu_milli),
+                           part(before.memory_mib + more.memory_mib, state.capacity.memory_mib));
   size_t i = 0;
   for (const auto& [kind, whole] : state.capacity.devices_milli)
     share = std::max(share, part(before.devices_milli[i++] + amount_of(more, kind), whole));

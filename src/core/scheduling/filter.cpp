@@ -75,8 +75,8 @@ std::optional<Block> over(const Level& level, const Terms& terms) {
     return block;
   if (terms.resources.devices.empty()) return std::nullopt;
   for (const auto& [key, count] : level.nominal->devices) {
-    if (auto block =
-            check(key, asked_of(terms.resources, key), in_use_of(used, key), device_limit(level, key)))
+    if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key),
+                           device_limit(level, key)))
       return block;
   }
   return std::nullopt;
@@ -107,11 +107,11 @@ bool exceeds(const Level& level, const Resources& asked) {
       more(1, static_cast<int64_t>(used.tasks), limit_of(level, &Quota::running)))
     return true;
   if (asked.devices.empty()) return false;
-  return std::any_of(
-      level.nominal->devices.begin(), level.nominal->devices.end(), [&](const auto& entry) {
-        return more(asked_of(asked, entry.first), in_use_of(used, entry.first),
-                    device_limit(level, entry.first));
-      });
+  return std::any_of(level.nominal->devices.begin(), level.nominal->devices.end(),
+                     [&](const auto& entry) {
+                       return more(asked_of(asked, entry.first), in_use_of(used, entry.first),
+                                   device_limit(level, entry.first));
+                     });
 }
 
 }  // namespace
@@ -120,9 +120,9 @@ bool holds(const Left& left, const Ask& ask) {
   if ((ask.cpu_milli > 0 && ask.cpu_milli > left.cpu_milli) ||
       (ask.memory_bytes > 0 && ask.memory_bytes > left.memory_bytes) || left.tasks < 1)
     return false;
-  return std::none_of(
-      ask.devices_milli.begin(), ask.devices_milli.end(),
-      [&](const auto& each) { return each.second > left.devices_milli[each.first]; });
+  return std::none_of(ask.devices_milli.begin(), ask.devices_milli.end(), [&](const auto& each) {
+    return each.second > left.devices_milli[each.first];
+  });
 }
 
 void lower_to_own(const World& world, NamespaceId id, Left& left) {
@@ -196,13 +196,15 @@ bool within_quota(const World& world, NamespaceId id) {
   return within;
 }
 
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier) {
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier,
+                                                bool without_borrowing) {
   std::map<std::string, DevicesLeft> left;
   const auto lower = [&](const std::string& key, DevicesLeft rest) {
     const auto it = left.find(key);
     if (it == left.end() || rest.left < it->second.left) left[key] = std::move(rest);
   };
-  walk(world, id, [&](const Level& level) {
+  walk(world, id, [&](Level level) {
+    if (std::exchange(without_borrowing, false)) level.borrow = nullptr;  // the namespace's own
     for (const auto& [key, count] : level.nominal->devices) {
       const auto limit = device_limit(level, key);
       if (!limit) continue;
@@ -239,7 +241,8 @@ std::optional<Block> over_calendar(const World& world, const Terms& terms) {
       return block;
     if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks)) return block;
     for (const auto& [key, most] : limit.devices_milli) {
-      if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key), most)) return block;
+      if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key), most))
+        return block;
     }
   }
   return std::nullopt;

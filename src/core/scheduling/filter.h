@@ -83,7 +83,8 @@ struct DevicesLeft {
   std::string holder;
   Obstacle obstacle = Obstacle::quota;
 };
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns, Tier tier);
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns, Tier tier,
+                                                bool without_borrowing = false);
 
 // What the calendar says to one more task of its tier at this time.
 std::optional<Block> over_calendar(const World& world, const Terms& terms);

@@ -32,14 +32,14 @@ int64_t amount_of(const Holder& holder, const Terms& its, const Terms& asked,
   return sum;
 }
 
+}  // namespace
+
 bool below(const State& state, NamespaceId ns, CohortId cohort) {
   bool found = false;
   for_each_cohort(state, state.namespaces.at(ns).stake.cohort,
                   [&](const Cohort& each) { found |= each.id == cohort; });
   return found;
 }
-
-}  // namespace
 
 std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& terms,
                             const Block& block) {

@@ -15,6 +15,9 @@ struct HeldBy {
   Time until;            // when all of it has come free at the latest; zero: nobody knows
 };
 
+// Whether the namespace belongs to the cohort, or to one below it.
+bool below(const State& state, NamespaceId ns, CohortId cohort);
+
 // For a block by capacity or quota; those who have most come first.
 std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& terms,
                             const Block& block);

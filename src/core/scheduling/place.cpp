@@ -60,7 +60,7 @@ std::string request_name(const DeviceRequest& request) {
   return name + (takes_slice(request) ? ":" + request.profile : "");
 }
 
-// The block of the node that comes nearest: fewest kinds of thing missing there, first of its name.
+// What is missing on the node, the first of it, and how many kinds of thing are.
 Block missing_on(const Node& node, const Room& room, const Resources& resources, int& missing) {
   Block block{Obstacle::capacity, "", 0, 0, 0, {}};
   missing = 0;
@@ -204,9 +204,9 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
   return std::move(found->placement);
 }
 
-Allowance allowance(const World& world, NamespaceId ns, Tier tier) {
+Allowance allowance(const World& world, NamespaceId ns, Tier tier, bool without_borrowing) {
   Allowance allowed;
-  for (const auto& [key, rest] : devices_left(world, ns, tier)) {
+  for (const auto& [key, rest] : devices_left(world, ns, tier, without_borrowing)) {
     if (key.find(':') != std::string::npos) allowed[key] = rest.left;
   }
   return allowed;
@@ -226,7 +226,10 @@ bool holds_gang(const World& world, const Terms& terms) {
 
 }  // namespace
 
+// The node that comes nearest: fewest kinds of thing missing there, then least of the same; so with
+// anything less than what is missing there is no room anywhere.
 Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
+  const auto lacks = [](const Block& block) { return block.asked - (block.limit - block.in_use); };
   Block nearest{Obstacle::no_site, terms.site, 0, 0, 0, {}};
   int nearest_missing = INT32_MAX;
   bool seen = false;
@@ -239,7 +242,9 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
     const Block block = missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)),
                                    terms.resources, missing);
     if (missing == 0) return {};
-    if (missing < nearest_missing) {
+    if (missing < nearest_missing ||
+        (missing == nearest_missing && block.resource == nearest.resource &&
+         lacks(block) < lacks(nearest))) {
       nearest_missing = missing;
       nearest = block;
     }
@@ -275,6 +280,31 @@ std::optional<Block> reserved_for_others(const World& world, const Terms& terms,
   return std::nullopt;
 }
 
+namespace {
+
+// How much of a model the request has to have at least, beside others that would do; all that it
+// asks for where that alone does not help.
+int64_t least_of_model(const World& world, NamespaceId ns, const Terms& terms, Allowance allowed,
+                       const std::string& key, const DeviceRequest& request) {
+  const auto places = [&](int64_t count) {
+    allowed[key] = count * request.share_milli;
+    return place(world, terms, allowed, ns).has_value();
+  };
+  const int64_t all = asked_with_models(terms.resources, request);
+  int64_t low = 1, high = request.count;
+  if (all != high * request.share_milli || !places(high)) return all;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (places(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low * request.share_milli;
+}
+
+}  // namespace
+
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
   const Allowance allowed = allowance(world, ns, terms.tier);
   if (allowed.empty() || place(world, terms, allowed, ns)) return std::nullopt;
@@ -283,7 +313,8 @@ std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const 
     for (const auto& [key, left] : allowed) {
       if (!key.starts_with(request.kind + ":") || asked <= left) continue;
       const DevicesLeft rest = devices_left(world, ns, terms.tier).at(key);
-      return Block{rest.obstacle, key, asked, rest.limit - left, rest.limit, rest.holder};
+      const int64_t least = least_of_model(world, ns, terms, allowed, key, request);
+      return Block{rest.obstacle, key, least, rest.limit - left, rest.limit, rest.holder};
     }
   }
   return std::nullopt;

@@ -26,55 +26,44 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (ends_by_itself(world, task, holder))
-      known.emplace_back(holder.until, task, &holder);
+    if (ends_by_itself(world, task, holder)) known.emplace_back(holder.until, task, &holder);
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
-    const Resources& resources = world.state->terms.at(holder->terms).terms.resources;
-    prospect.ends.emplace_back(until, room_of(*view.node, *holder, resources));
+    const Room left = left_by(world, node, task, *holder, ns);
+    prospect.ends.emplace_back(until, left);
+    const auto pledged = view.pledged.find(task);
+    if (pledged == view.pledged.end()) continue;
+    Time over = until;
+    for (const Pledge& pledge : pledged->second) over = std::max(over, pledge.reservation->until);
+    Room rest = room_of(*view.node, *holder, world.state->terms.at(holder->terms).terms.resources);
+    remove(rest, left);
+    prospect.ends.emplace_back(over, std::move(rest));
   }
   for (const Kept& kept : view.kept) {
     if (!may_use(*kept.reservation, ns))
       prospect.ends.emplace_back(kept.reservation->until, kept.later);
   }
-  for (const Lent& lent : view.lent) {
-    if (lent.reservation) prospect.ends.emplace_back(lent.reservation->until, lent.room);
-  }
+  prospect.ends.insert(prospect.ends.end(), view.given_back.begin(), view.given_back.end());
   if (prospect.ends.size() > known.size())
     std::sort(prospect.ends.begin(), prospect.ends.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
   return prospect;
 }
 
-// The same in cores and memory alone.
+// The same in cores and memory alone, of a node of which nothing is reserved.
 struct End {
   Time at;
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
 };
 
-// When the node has the cores and the memory; not before `limit` is as good as never. Most nodes are
-// out of the question by that, and nothing but numbers was looked at.
-std::optional<Time> enough_by(const World& world, const NodeView& view, NamespaceId ns,
-                              const Resources& resources, std::optional<Time> limit,
-                              std::vector<End>& ends) {
+// Whether the node has the cores and the memory before `limit`. Most nodes are out of the question
+// by that, and nothing but numbers was looked at.
+bool enough_before(const World& world, const NodeView& view, const Resources& resources,
+                   std::optional<Time> limit, std::vector<End>& ends) {
   ends.clear();
   Time at = world.now;
-  int64_t cpu = view.later.cpu_milli, memory = view.later.memory_bytes;
-  for (const Kept& kept : view.kept) {
-    const Room& room = kept.later;
-    if (!may_use(*kept.reservation, ns)) {
-      ends.push_back({kept.reservation->until, room.cpu_milli, room.memory_bytes});
-      continue;
-    }
-    cpu += room.cpu_milli;
-    memory += room.memory_bytes;
-  }
-  for (const Lent& lent : view.lent) {
-    if (lent.reservation)
-      ends.push_back({lent.reservation->until, lent.room.cpu_milli, lent.room.memory_bytes});
-  }
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) at = std::max(at, holder.until);
     if (!ends_by_itself(world, task, holder) || (limit && holder.until >= *limit)) continue;
@@ -82,15 +71,15 @@ std::optional<Time> enough_by(const World& world, const NodeView& view, Namespac
     ends.push_back({holder.until, its.cpu_milli, its.memory_bytes});
   }
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
+  int64_t cpu = view.later.cpu_milli, memory = view.later.memory_bytes;
   for (auto end = ends.begin(); cpu < resources.cpu_milli || memory < resources.memory_bytes;
        ++end) {
-    if (end == ends.end()) return std::nullopt;
+    if (end == ends.end()) return false;
     cpu += end->cpu_milli;
     memory += end->memory_bytes;
     at = std::max(at, end->at);
   }
-  if (limit && at >= *limit) return std::nullopt;
-  return at;
+  return !limit || at < *limit;
 }
 
 // What has come free by then.
@@ -202,7 +191,9 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
   std::vector<End> ends;
   for (const size_t node : nodes) {
     const auto limit = best ? std::optional(best->at) : std::nullopt;
-    if (!enough_by(world, world.nodes[node], ns, terms.resources, limit, ends)) continue;
+    const NodeView& view = world.nodes[node];
+    const bool reserved = !view.kept.empty() || !view.pledged.empty() || !view.given_back.empty();
+    if (!reserved && !enough_before(world, view, terms.resources, limit, ends)) continue;
     auto opening = known_opening(prospect_of(world, node, ns), terms);
     if (opening && (!best || opening->at < best->at)) best = std::move(opening);
   }

@@ -46,9 +46,9 @@ class Ranking {
     int parent = -1;
     Counted before;
     int64_t share = 0;
-    bool open = false;         // looked into: `first` is known
-    Waiting first;             // the next job below it
-    std::vector<int> members;  // a heap
+    bool open = false;           // looked into: `first` is known
+    Waiting first;               // the next job below it
+    std::vector<int> members;    // a heap
     std::vector<Cursor> queues;  // a heap
     const std::map<UserId, Queues>* users = nullptr;
     std::optional<ShapeSet> dropped;  // shapes that nobody below gets room for

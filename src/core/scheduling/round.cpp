@@ -21,15 +21,15 @@ uint32_t next_attempt(const Job& job, uint32_t index) {
 enum class Stuck { job, quota, calendar, room };
 
 // `then`, if there is one, has the sums when those that stop have ended and others have what they
-// were promised: a quota must do for that too.
+// were promised: a quota must do for that too. What is `sure` borrows no devices.
 tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const Terms& terms,
-                                     const World* then) {
+                                     const World* then, bool sure) {
   if (over_array_limit(world, job, terms)) return tl::unexpected(Stuck::job);
   if (over_calendar(world, terms)) return tl::unexpected(Stuck::calendar);
   if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
     return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  const Allowance allowed = devices ? allowance(world, job.ns, terms.tier) : Allowance{};
+  const Allowance allowed = devices ? allowance(world, job.ns, terms.tier, sure) : Allowance{};
   if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
   const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
@@ -66,7 +66,6 @@ class Round {
   // Who is sure of what they ask for comes before those who would borrow it, and what makes room
   // for all others comes last: so nobody is given room that they would have to give up at once.
   void run() {
-    serve_owed();
     for (const bool last : {false, true}) {
       for (const bool borrowing : {false, true}) {
         for (const Tier tier : kTiers) {
@@ -76,11 +75,15 @@ class Round {
     }
   }
   Decisions take_decisions() { return std::move(made_); }
-  World take_world() { return std::move(world_); }
+  World take_world() {
+    if (yielders_) world_.then = std::make_shared<const World>(yielders_->then());
+    return std::move(world_);
+  }
 
  private:
   void serve(Tier tier, bool borrowing) {
     if (borrowing && state_.cohorts.empty()) return;  // nobody lends
+    if (!borrowing) serve_owed(tier);
     Ranking ranking(world_, tier, !borrowing);
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
@@ -92,15 +95,17 @@ class Round {
     shut_.clear();
   }
 
-  // Those for whom others have made room get it before anybody else looks for some.
-  void serve_owed() {
+  // Those for whom others have made room get it before anybody else of their tier looks for some.
+  // Higher tiers come first all the same: what they wait for is not to be taken instead.
+  void serve_owed(Tier tier) {
     for (const JobId id : state_.owed) {
-      if (id == without_) continue;
       const Job& job = state_.jobs.at(id);
       const Terms& terms = state_.terms_of(job);
+      if (id == without_ || terms.tier != tier) continue;
       Indices& indices = under_way_.try_emplace(id, job).first->second;
       for (uint32_t i = 0; i < job.owed && !indices.done(); ++i) {
-        if (would_borrow(world_, job.ns, terms.resources) || !step(job, terms, indices)) break;
+        if (would_borrow(world_, job.ns, terms.resources) || !step(job, terms, indices, true))
+          break;
       }
     }
   }
@@ -112,7 +117,7 @@ class Round {
     Indices& indices = under_way_.try_emplace(head.job, job).first->second;
     if (indices.done() || head.job == without_) return ranking.advance();
     const size_t placed = made_.placed.size();
-    const auto done = step(job, terms, indices);
+    const auto done = step(job, terms, indices, !borrowing);
     if (done && made_.placed.size() > placed && !made_.placed.back().behind)
       return ranking.charged();
     if (done) return;
@@ -138,9 +143,9 @@ class Round {
 
   // One more task, or all of a gang, is placed, lined up or promised its room; else what is in the
   // way.
-  tl::expected<void, Stuck> step(const Job& job, const Terms& terms, Indices& indices) {
-    if (terms.gang > 0) return step_together(job, terms, indices);
-    auto room = find_room(world_, job, terms, then());
+  tl::expected<void, Stuck> step(const Job& job, const Terms& terms, Indices& indices, bool sure) {
+    if (terms.gang > 0) return step_together(job, terms, indices, sure);
+    auto room = find_room(world_, job, terms, then(), sure);
     if (room) {
       take(world_, job, terms, room->placement, room->node);
       if (yielders_) yielders_->placed(job, terms, room->placement);
@@ -154,28 +159,45 @@ class Round {
       return {};
     }
     const bool may_ask = room.error() == Stuck::quota || room.error() == Stuck::room;
-    if (!may_ask || !promised(job, terms)) return tl::unexpected(room.error());
+    const bool borrows =
+        sure && lends_devices(terms) && find_room(world_, job, terms, then(), false);
+    if (!may_ask || borrows || !promised(job, terms, sure)) return tl::unexpected(room.error());
     indices.advance();
     return {};
   }
 
+  // Whether there may be devices that it could borrow: nobody stops for what is free.
+  bool lends_devices(const Terms& terms) const {
+    return !terms.resources.devices.empty() && !state_.cohorts.empty();
+  }
+
   // All members or none: they are placed in a copy of the world, which counts only if it holds all.
-  tl::expected<void, Stuck> step_together(const Job& job, const Terms& terms, Indices& indices) {
-    World trial = world_;
+  struct Together {
+    World world;
     std::vector<TaskPlaced> members;
+  };
+  tl::expected<Together, Stuck> place_together(const Job& job, const Terms& terms, bool sure) {
+    Together trial{world_, {}};
     for (Indices each(job); !each.done(); each.advance()) {
-      auto room = find_room(trial, job, terms, then());
-      if (!room) {
-        if (room.error() == Stuck::calendar || !promised_gang(job, terms))
-          return tl::unexpected(room.error());
-        indices.finish();
-        return {};
-      }
-      take(trial, job, terms, room->placement, room->node);
-      members.push_back({each.attempt(), std::move(room->placement), {}});
+      auto room = find_room(trial.world, job, terms, then(), sure);
+      if (!room) return tl::unexpected(room.error());
+      take(trial.world, job, terms, room->placement, room->node);
+      trial.members.push_back({each.attempt(), std::move(room->placement), {}});
     }
-    world_ = std::move(trial);
-    for (TaskPlaced& member : members) {
+    return trial;
+  }
+  tl::expected<void, Stuck> step_together(const Job& job, const Terms& terms, Indices& indices,
+                                          bool sure) {
+    auto together = place_together(job, terms, sure);
+    if (!together) {
+      const bool borrows = sure && lends_devices(terms) && place_together(job, terms, false);
+      if (together.error() == Stuck::calendar || borrows || !promised_gang(job, terms, sure))
+        return tl::unexpected(together.error());
+      indices.finish();
+      return {};
+    }
+    world_ = std::move(together->world);
+    for (TaskPlaced& member : together->members) {
       if (yielders_) yielders_->placed(job, terms, member.placement);
       made_.placed.push_back(std::move(member));
     }
@@ -184,7 +206,7 @@ class Round {
   }
 
   // Whether others make room for what of the gang has none; the rest keeps its own meanwhile.
-  bool promised_gang(const Job& job, const Terms& terms) {
+  bool promised_gang(const Job& job, const Terms& terms, bool sure) {
     if (promises_ >= kPromisesPerRoundMax) return false;
     if (!yielders_) yielders_.emplace(world_);
     World trial = world_;
@@ -192,18 +214,18 @@ class Round {
     yielders.look_at(trial);
     std::vector<TaskStopping> stops;
     for (Indices each(job); !each.done(); each.advance()) {
-      const auto room = find_room(trial, job, terms, &yielders.then());
+      const auto room = find_room(trial, job, terms, &yielders.then(), sure);
       if (room) {
         take(trial, job, terms, room->placement, room->node);
         yielders.placed(job, terms, room->placement);
-        trial.claims.push_back({job.id, room->node, {}});
+        trial.claims.push_back({job.id, room->node, {}, true});
         continue;
       }
       if (room.error() == Stuck::calendar) return false;
-      const auto yielding = yielders.make_room(job, terms);
+      const auto yielding = yielders.make_room(job, terms, sure);
       if (!yielding) return false;
       yielders.settle(*yielding, job, terms, trial);
-      trial.claims.push_back({job.id, yielding->node, {}});
+      trial.claims.push_back({job.id, yielding->node, {}, true});
       stops.insert(stops.end(), yielding->stops.begin(), yielding->stops.end());
     }
     ++promises_;
@@ -216,14 +238,14 @@ class Round {
   }
 
   // Whether others make room for one more task of the job, or have begun to.
-  bool promised(const Job& job, const Terms& terms) {
+  bool promised(const Job& job, const Terms& terms, bool sure) {
     if (promises_ >= kPromisesPerRoundMax) return false;
     if (!yielders_) yielders_.emplace(world_);
-    const auto yielding = yielders_->make_room(job, terms);
+    const auto yielding = yielders_->make_room(job, terms, sure);
     if (!yielding) return false;
     ++promises_;
     yielders_->settle(*yielding, job, terms, world_);
-    world_.claims.push_back({job.id, yielding->node, {}});
+    world_.claims.push_back({job.id, yielding->node, {}, true});
     for (const TaskStopping& stop : yielding->stops) made_.stops.push_back(stop);
     may_line_up_ = false;
     return true;

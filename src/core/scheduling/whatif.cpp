@@ -8,6 +8,7 @@
 #include "core/scheduling/place.h"
 #include "core/scheduling/plan.h"
 #include "core/scheduling/round.h"
+#include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -27,6 +28,11 @@ class Trial {
       const auto found = one(trial, terms);
       if (!found) return std::nullopt;
       take(trial, job_, terms, found->placement, found->node);
+      if (trial.then) {
+        World then = *trial.then;
+        promise(then, job_, terms);
+        trial.then = std::make_shared<const World>(std::move(then));
+      }
       if (!first) first = found;
     }
     return first;
@@ -35,7 +41,8 @@ class Trial {
  private:
   std::optional<Place> one(const World& world, const Terms& terms) const {
     if (over_array_limit(world, job_, terms) || over_calendar(world, terms) ||
-        over_quota(world, job_.ns, terms))
+        over_quota(world, job_.ns, terms) ||
+        (world.then && over_quota(*world.then, job_.ns, terms)))
       return std::nullopt;
     return find_place(world, terms, allowance(world, job_.ns, terms.tier), job_.ns);
   }

@@ -93,35 +93,51 @@ void take_room(NodeView& view, Takings takings, NamespaceId ns, const Terms& ter
 }
 
 // Keeps exactly this room for a time to come.
-void keep(NodeView& view, const Takings& takings, Time until,
-          const Reservation* reservation = nullptr) {
+void keep(NodeView& view, const Takings& takings, Time until) {
   remove(view.later, takings);
   Room lent = shrink(view.free, view.later);
-  if (until) view.lent.push_back({until, std::move(lent), reservation});
+  if (until) view.lent.push_back({until, std::move(lent), nullptr});
 }
 
-// A task that has room on a node, and what of that is not counted for a reservation yet.
+// A task that has room on a node, and what of that is counted for reservations.
 struct Occupant {
   TaskId task;
   NamespaceId ns;
-  Time until;  // zero: nobody knows
-  Room left;
+  Time until;           // zero: nobody knows
+  bool yields = false;  // to those for whom room is reserved, when their time comes
+  Room room;
+  std::vector<Pledge> counted;
 };
 
-// Those that are stopping are left out: their room comes free.
+// Those that are stopping are left out: their room comes free. Of those that yield, who came last
+// is counted last, so that they rather than others can make room for somebody else.
 std::vector<Occupant> occupants_of(const State& state, const Node& node) {
   std::vector<Occupant> all;
   for (const auto& [task, holder] : node.holders) {
     const bool stays = handed_on(state, task, holder);
     if (holder.stopping && !stays) continue;
-    all.push_back({task, holder.ns, stays ? Time{} : holder.until,
-                   room_of(node, holder, state.terms.at(holder.terms).terms.resources)});
+    const Terms& terms = state.terms.at(holder.terms).terms;
+    all.push_back({task,
+                   holder.ns,
+                   stays ? Time{} : holder.until,
+                   terms.tier == Tier::opportunistic,
+                   room_of(node, holder, terms.resources),
+                   {}});
   }
+  std::sort(all.begin(), all.end(), [&](const Occupant& a, const Occupant& b) {
+    if (a.yields != b.yields) return b.yields;
+    const Time x = node.holders.at(a.task).since, y = node.holders.at(b.task).since;
+    return std::tie(x, a.task) < std::tie(y, b.task);
+  });
   return all;
 }
 
-// Counts what the occupant has for the reservation, as far as it is still needed; so it counts
-// once.
+bool overlap(const Reservation& a, const Reservation& b) {
+  return a.from < b.until && b.from < a.until;
+}
+
+// Counts what the occupant has for the reservation, as far as it is still needed; once for those
+// that last at the same time.
 void count_on(NodeView& view, Occupant& occupant, const Reservation& reservation, Takings& rest) {
   const auto amount = [](const Takings& takings) {
     int64_t sum = takings.cpu_milli + takings.memory_bytes;
@@ -129,11 +145,20 @@ void count_on(NodeView& view, Occupant& occupant, const Reservation& reservation
     return sum;
   };
   const int64_t before = amount(rest);
-  remove_available(occupant.left, rest);
-  if (amount(rest) < before) view.within[occupant.task] = &reservation;
+  Room left = occupant.room;
+  for (const Pledge& pledge : occupant.counted) {
+    if (overlap(*pledge.reservation, reservation)) remove(left, pledge.room);
+  }
+  Room counted = left;
+  remove_available(left, rest);
+  if (amount(rest) == before) return;
+  remove(counted, left);
+  occupant.counted.push_back({&reservation, counted});
+  view.pledged[occupant.task].push_back({&reservation, std::move(counted)});
 }
 
-// What of a reserved part nobody has yet for whom it was reserved, and comes free by nobody's end.
+// What of a reserved part nobody has yet for whom it was reserved, and nobody has who will be gone
+// when its time comes.
 Takings not_yet_used(NodeView& view, const Reservation& reservation, const ReservedPart& part,
                      std::vector<Occupant>& occupants, Time now) {
   const Node& node = *view.node;
@@ -144,11 +169,65 @@ Takings not_yet_used(NodeView& view, const Reservation& reservation, const Reser
       rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
   }
   for (Occupant& occupant : occupants) {
-    const bool ends =
-        reservation.from > now && occupant.until && occupant.until <= reservation.from;
-    if (ends || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
+    const bool goes = reservation.from > now &&
+                      (occupant.yields || (occupant.until && occupant.until <= reservation.from));
+    if (goes || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
   }
   return rest;
+}
+
+// What reservations to come need of a node.
+struct Needs {
+  const Node& node;
+  std::vector<std::pair<const Reservation*, Takings>> all;
+
+  // At one time, all that last then together.
+  Room at(Time time) const {
+    Room sum = nothing_of(node);
+    for (const auto& [reservation, rest] : all) {
+      if (reservation->from <= time && time < reservation->until) add(sum, rest);
+    }
+    return sum;
+  }
+  // At most, from then on.
+  Room from(Time time) const {
+    Room most = at(time);
+    for (const auto& [reservation, rest] : all) {
+      if (reservation->from > time) raise(most, at(reservation->from));
+    }
+    return most;
+  }
+  // Makes `most` as large as `need`; what that adds.
+  static Room raise(Room& most, const Room& need) {
+    Room more = need;
+    more.cpu_milli = std::max<int64_t>(0, need.cpu_milli - most.cpu_milli);
+    more.memory_bytes = std::max<int64_t>(0, need.memory_bytes - most.memory_bytes);
+    for (size_t i = 0; i < more.devices.size(); ++i) {
+      more.devices[i].share_milli =
+          std::max(0, need.devices[i].share_milli - most.devices[i].share_milli);
+      more.devices[i].slots = need.devices[i].slots & ~most.devices[i].slots;
+    }
+    add(most, more);
+    return more;
+  }
+};
+
+// Of what follows each other the same room will do: what is kept is the most that is needed at one
+// time, and it is lent until more is needed than ever before.
+void keep_for_times_to_come(NodeView& view, const Needs& needs) {
+  Room most = nothing_of(*view.node);
+  for (const auto& [reservation, rest] : needs.all) {
+    const Room more = Needs::raise(most, needs.at(reservation->from));
+    remove(view.later, more);
+    view.lent.push_back({reservation->from, shrink(view.free, view.later), reservation});
+  }
+  std::set<Time> ends;
+  for (const auto& [reservation, rest] : needs.all) ends.insert(reservation->until);
+  for (const Time end : ends) {
+    Room still = needs.from(end);
+    view.given_back.emplace_back(end, Needs::raise(still, most));
+    most = needs.from(end);
+  }
 }
 
 // Keeps what is reserved on a node, now or soon; those that begin first come first.
@@ -156,10 +235,11 @@ void reserve(World& world, NodeView& view,
              const std::vector<std::pair<const Reservation*, const ReservedPart*>>& parts) {
   const Node& node = *view.node;
   std::vector<Occupant> occupants = occupants_of(*world.state, node);
+  Needs needs{node, {}};
   for (const auto& [reservation, part] : parts) {
     const Takings rest = not_yet_used(view, *reservation, *part, occupants, world.now);
     if (reservation->from > world.now) {
-      keep(view, rest, reservation->from, reservation);
+      needs.all.emplace_back(reservation, rest);
       continue;
     }
     Kept kept{reservation, {}, nothing_of(node)};
@@ -168,6 +248,7 @@ void reserve(World& world, NodeView& view,
     kept.free = shrink(view.free, view.later);
     view.kept.push_back(std::move(kept));
   }
+  if (!needs.all.empty()) keep_for_times_to_come(view, needs);
 }
 
 void reserve_all(World& world) {
@@ -209,7 +290,8 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id, &site.name, &node, by_name, free_room(node), {}, {}, {}, false, now, {}, {}};
+      NodeView view{id,    &site.name, &node, by_name, free_room(node), {}, {}, {},
+                    false, now,        {},    {}};
       view.later = view.free;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
@@ -266,6 +348,33 @@ Room later_for(const NodeView& view, NamespaceId ns) {
     if (may_use(*kept.reservation, ns)) add(room, kept.later);
   }
   return room;
+}
+
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns) {
+  const NodeView& view = world.nodes[node];
+  Room room = room_of(*view.node, holder, world.state->terms.at(holder.terms).terms.resources);
+  const auto pledged = view.pledged.find(task);
+  if (pledged == view.pledged.end()) return room;
+  for (const Pledge& pledge : pledged->second) {
+    if (pledge.reservation->from <= world.now && may_use(*pledge.reservation, ns)) continue;
+    // Of those that follow each other one may count what another does.
+    Room rest = pledge.room;
+    shrink(rest, room);
+    remove(room, rest);
+  }
+  return room;
+}
+
+void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
+  NodeView& view = world.nodes[node];
+  add(view.later, left_by(world, node, task, holder, {}));
+  const auto pledged = view.pledged.find(task);
+  if (pledged == view.pledged.end()) return;
+  for (const Pledge& pledge : pledged->second) {
+    for (Kept& kept : view.kept) {
+      if (kept.reservation == pledge.reservation) add(kept.later, pledge.room);
+    }
+  }
 }
 
 void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,

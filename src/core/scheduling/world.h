@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -30,6 +31,13 @@ struct Kept {
 
 inline constexpr Time kNobodyKnows{INT64_MAX};
 
+// What of a task's room is counted for a reservation: it is not for whoever has the task stopped,
+// or waits for its end.
+struct Pledge {
+  const Reservation* reservation = nullptr;
+  Room room;
+};
+
 struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
@@ -42,14 +50,16 @@ struct NodeView {
   bool awaited = false;  // somebody waits for work here to end by itself
   Time busy_until;       // by those who are there, at the latest
   Time counted_on;       // until then it does, and makes room for nobody else
-  std::map<TaskId, const Reservation*> within;  // who has, or will have left, what is reserved
+  std::map<TaskId, std::vector<Pledge>> pledged;
+  std::vector<std::pair<Time, Room>> given_back;  // of what is kept for times to come, for good
 };
 
 // Room that is kept for a job which was served before others.
 struct Claim {
   JobId job;
-  size_t node = 0;  // of the world's
-  Time until;       // when it begins; zero: nobody knows
+  size_t node = 0;        // of the world's
+  Time until;             // when it begins; zero: nobody knows
+  bool promised = false;  // others make room for it: quotas count it already
 };
 
 class ShapeSet {
@@ -85,10 +95,10 @@ struct World {
   bool some_yield = false;         // some of the work on them may have to make room, or is about to
   bool some_yield_to_all = false;  // and not only to those who are sure of it
   Stock stock;
-  Terms smallest;  // of each resource the least that anybody waits for
+  Terms smallest;                        // of each resource the least that anybody waits for
   std::vector<std::string> device_keys;  // that some quota limits: "gpu", "gpu:a100"
   std::vector<Ask> asks;                 // by shape
-  ShapeSet full;   // shapes for which the round has found no room
+  ShapeSet full;                         // shapes for which the round has found no room
 
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;
@@ -98,6 +108,9 @@ struct World {
   std::map<JobId, uint32_t> placed_of_job;
   std::vector<Claim> claims;
   std::set<TaskId> yielding;  // that this round has told to stop
+  // After a round: the sums when those that stop have ended and others have what they were
+  // promised; a quota must do for that too. Null: nobody stops.
+  std::shared_ptr<const World> then;
 
   // How far the leaders of a group, or of one job in it, have been given followers by this round.
   std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
@@ -135,6 +148,12 @@ void claim(World& world, size_t node, NamespaceId ns, const Resources& resources
 // reserved for it.
 Room free_for(const NodeView& view, NamespaceId ns);
 Room later_for(const NodeView& view, NamespaceId ns);
+
+// What work of the namespace may have of a task's room when the task is gone.
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns);
+
+// The task goes: its room counts as room to come, for those for whom it is.
+void give_up(World& world, size_t node, TaskId task, const Holder& holder);
 
 // Records a placement that the round has decided.
 void take(World& world, const Job& job, const Terms& terms, const Placement& placement,

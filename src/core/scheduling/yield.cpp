@@ -70,6 +70,10 @@ World without_stopping(const World& world) {
   return sums;
 }
 
+void promise(World& sums, const Job& job, const Terms& terms) {
+  count(sums, job.ns, terms, imagined(terms), +1);
+}
+
 bool within_nominal(const World& world, NamespaceId id, const Terms& terms) {
   const Quota& nominal = world.state->namespaces.at(id).quota;
   const auto asked = [&](const std::string& key) {
@@ -131,8 +135,9 @@ std::set<TaskId> borrowed_tasks(const World& world) {
 // Whom to choose on one node, and elsewhere for the sake of quotas, so that the task fits there.
 class Yielders::Choice {
  public:
-  Choice(Yielders& all, size_t node, const Job& job, const Terms& terms)
+  Choice(Yielders& all, size_t node, const Job& job, const Terms& terms, bool sure)
       : all_(all),
+        sure_(sure),
         node_(node),
         job_(job),
         terms_(terms),
@@ -175,16 +180,11 @@ class Yielders::Choice {
     return !yielder.spoken_for && !counted_on(yielder) &&
            all_.yields_to(yielder, job_, terms_, takes_back);
   }
-  // Whether its room would go to others: to somebody who was served before and waits for it to end,
-  // or to those for whom it is reserved.
+  // Whether its room would go to somebody who was served before and waits for it to end.
   bool counted_on(const Yielder& yielder) const {
     return std::any_of(yielder.members.begin(), yielder.members.end(), [&](const auto& member) {
-      const NodeView& view = all_.world_->nodes[member.node];
       const Time until = member.holder->until;
-      if (until && until <= view.counted_on) return true;
-      const auto within = view.within.find(member.task);
-      return within != view.within.end() &&
-             (within->second->from > all_.world_->now || !may_use(*within->second, job_.ns));
+      return until && until <= all_.world_->nodes[member.node].counted_on;
     });
   }
   // Room, and quotas that let the task have it.
@@ -192,8 +192,9 @@ class Yielders::Choice {
     if (!by_quota_) return fits(room_, terms_.resources);
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
     return fits(room_, terms_.resources,
-                terms_.resources.devices.empty() ? Allowance{}
-                                                 : allowance(all_.relieved_, job_.ns, terms_.tier));
+                terms_.resources.devices.empty()
+                    ? Allowance{}
+                    : allowance(all_.relieved_, job_.ns, terms_.tier, sure_));
   }
   bool has(size_t one) const {
     return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
@@ -212,8 +213,7 @@ class Yielders::Choice {
     const Yielder& yielder = all_.all_[each];
     for (const Yielder::Member& member : yielder.members) {
       if (member.node != node_) continue;
-      const Room room =
-          room_of(*all_.world_->nodes[node_].node, *member.holder, yielder.terms->resources);
+      const Room room = left_by(*all_.world_, node_, member.task, *member.holder, job_.ns);
       if (sign < 0)
         add(room_, room);
       else
@@ -222,6 +222,7 @@ class Yielders::Choice {
   }
 
   Yielders& all_;
+  const bool sure_;  // it borrows no devices
   const size_t node_;
   const Job& job_;
   const Terms& terms_;
@@ -288,9 +289,9 @@ bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& te
   return takes_back && yielder.members.front().holder->ns != job.ns;
 }
 
-std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) {
+std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms, bool sure) {
   if (!any_) return std::nullopt;
-  const bool takes_back = within_nominal(relieved_, job.ns, terms);
+  const bool takes_back = sure && within_nominal(relieved_, job.ns, terms);
   if (hopeless(job, terms, takes_back)) return std::nullopt;
   std::optional<Yielding> best;
   std::tuple<bool, Wide, size_t> best_cost{};
@@ -310,7 +311,7 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms) 
       if (!fits(most, terms.resources)) continue;
     }
     room = true;
-    Choice choice(*this, i, job, terms);
+    Choice choice(*this, i, job, terms, sure);
     if (!choice.choose(takes_back)) continue;
     Yielding found{i, {}};
     Wide lost = 0;
@@ -345,10 +346,9 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
     yielder.spoken_for = true;
     for (const Yielder::Member& member : yielder.members) {
       count(relieved_, *member.holder, -1);
-      NodeView& view = world.nodes[member.node];
-      const Room room = room_of(*view.node, *member.holder, yielder.terms->resources);
-      add(view.later, room);
-      remove(yield_[member.node], room);
+      give_up(world, member.node, member.task, *member.holder);
+      remove(yield_[member.node],
+             room_of(*world.nodes[member.node].node, *member.holder, yielder.terms->resources));
       world.yielding.insert(member.task);
     }
   }
@@ -357,9 +357,8 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
              terms, imagined(terms), +1);
   Room nothing;
   claim(world, yielding.node, job.ns, terms.resources, nothing, {});
-  const Placement task = imagined(terms);
-  count(relieved_, job.ns, terms, task, +1);
-  count(bare_, job.ns, terms, task, +1);
+  promise(relieved_, job, terms);
+  promise(bare_, job, terms);
 }
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {

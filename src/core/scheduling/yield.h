@@ -40,8 +40,8 @@ class Yielders {
   const World& then() const { return relieved_; }
 
   // How a task gets its room if others yield, or when those that are stopping have ended; nullopt
-  // when that does not help.
-  std::optional<Yielding> make_room(const Job& job, const Terms& terms);
+  // when that does not help. Only what is `sure`, and borrows nothing, takes back what is borrowed.
+  std::optional<Yielding> make_room(const Job& job, const Terms& terms, bool sure);
 
   // The round has decided so: they count as stopping from now on, and the task has its room.
   void settle(const Yielding& yielding, const Job& job, const Terms& terms, World& world);
@@ -67,6 +67,10 @@ class Yielders {
 
 // The same sums without the tasks that are stopping.
 World without_stopping(const World& world);
+
+// Counts one more task of the job into the sums, as if the very devices that it asks for had been
+// found.
+void promise(World& sums, const Job& job, const Terms& terms);
 
 // Whether one more task of these terms is within what the namespace is sure of.
 bool within_nominal(const World& world, NamespaceId ns, const Terms& terms);

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/flat.h"
 #include "base/lazy_map.h"
 #include "core/event.h"
 #include "core/metering/meter.h"
@@ -112,7 +113,7 @@ struct Node {
   int64_t cpu_milli_used = 0;
   int64_t memory_bytes_used = 0;
   std::map<std::string, UnitUse> units_used;
-  std::map<TaskId, Holder> holders;
+  FlatMap<TaskId, Holder> holders;
   bool operator==(const Node&) const = default;
 };
 

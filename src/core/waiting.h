@@ -1,11 +1,11 @@
 // The jobs that are ready: by tier, namespace, user and shape.
 #pragma once
 
-#include <boost/container/flat_map.hpp>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/flat.h"
 #include "core/types.h"
 
 namespace atl::core {
@@ -73,7 +73,7 @@ class Queue {
 };
 
 // Whether there is room is asked once for each shape.
-using Queues = boost::container::flat_map<ShapeId, Queue>;
+using Queues = FlatMap<ShapeId, Queue>;
 using Backlog = std::map<Tier, std::map<NamespaceId, std::map<UserId, Queues>>>;
 
 }  // namespace atl::core

@@ -3,8 +3,7 @@
 // had lately both count, and the weight divides.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
+#include "base/flat.h"
 #include "core/scheduling/world.h"
 
 namespace atl::core::scheduling {
@@ -30,7 +29,7 @@ Amounts counted(const World& world, const Payer& payer, Tier tier);
 struct Counted {
   int64_t cpu_milli = 0;
   int64_t memory_mib = 0;
-  boost::container::small_vector<int64_t, 2> devices_milli;  // in the order of its kinds
+  SmallVector<int64_t, 2> devices_milli;  // in the order of its kinds
 };
 Counted counted_before(const World& world, const Payer& payer, Tier tier);
 

@@ -207,7 +207,7 @@ class Round {
 
   // Whether others make room for what of the gang has none; the rest keeps its own meanwhile.
   bool promised_gang(const Job& job, const Terms& terms, bool sure) {
-    if (promises_ >= kPromisesPerRoundMax) return false;
+    if (!world_.some_yield || promises_ >= kPromisesPerRoundMax) return false;
     if (!yielders_) yielders_.emplace(world_);
     World trial = world_;
     Yielders yielders = *yielders_;
@@ -239,7 +239,7 @@ class Round {
 
   // Whether others make room for one more task of the job, or have begun to.
   bool promised(const Job& job, const Terms& terms, bool sure) {
-    if (promises_ >= kPromisesPerRoundMax) return false;
+    if (!world_.some_yield || promises_ >= kPromisesPerRoundMax) return false;
     if (!yielders_) yielders_.emplace(world_);
     const auto yielding = yielders_->make_room(job, terms, sure);
     if (!yielding) return false;

@@ -23,12 +23,9 @@ namespace {
 constexpr int kNodes = 1000, kDevices = 8, kNamespaces = 1000, kCohorts = 50, kShapes = 200;
 
 double seconds_of(const std::function<void()>& work) {
-  timespec a, b;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+  const auto begin = std::chrono::steady_clock::now();
   work();
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-  return static_cast<double>(b.tv_sec - a.tv_sec) +
-         static_cast<double>(b.tv_nsec - a.tv_nsec) * 1e-9;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class World {
@@ -93,16 +90,7 @@ class World {
   uint64_t settle() {
     uint64_t placed = 0;
     for (;;) {
-      Events events;
-      const double took = seconds_of([&] { events = run(Tick{}); });
-      if (getenv("ROUNDS")) {
-        int p = 0, st = 0;
-        for (auto& e : events) {
-          p += std::holds_alternative<TaskPlaced>(e.body);
-          st += std::holds_alternative<TaskStopping>(e.body);
-        }
-        std::printf("   round %.2f ms placed %d stops %d\n", took * 1000, p, st);
-      }
+      const Events events = run(Tick{});
       if (events.empty()) return placed;
       for (const Event& event : events) {
         placed += std::holds_alternative<TaskPlaced>(event.body);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/scheduling/estimate.h"
 #include "core/scheduling/place.h"
 
 namespace atl::core::scheduling {
@@ -21,9 +22,12 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (!holder.stopping && holder.until && !world.yielding.count(task) &&
+    const Time until = world.estimates
+                           ? world.estimates->end_of(*world.state, task, holder, world.now)
+                           : holder.until;
+    if (!holder.stopping && until && !world.yielding.count(task) &&
         !handed_on(*world.state, task, holder))
-      known.emplace_back(holder.until, task, &holder);
+      known.emplace_back(until, task, &holder);
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {

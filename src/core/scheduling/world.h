@@ -77,6 +77,8 @@ struct World {
   Stock stock;
   Terms smallest;  // of each resource the least that anybody waits for
   ShapeSet full;   // shapes for which the round has found no room
+  // To see what is expected: work ends as these say, not at its limit. A round has none.
+  const class Estimates* estimates = nullptr;
 
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;

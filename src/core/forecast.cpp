@@ -1,12 +1,54 @@
 #include "core/forecast.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/forward.h"
 #include "core/scheduling/explain.h"
 
 namespace atl::core {
 namespace {
+
+constexpr Duration kFlowSpan = hours(24 * 100);
+
+Time later(Time from, int64_t each_us, int64_t times) {
+  if (each_us <= 0 || each_us >= kForecastMax.us / times) return {};
+  return from + Duration{each_us * times};
+}
+
+uint64_t position_in(const State& state, JobId id) {
+  const Job* job = state.job(id);
+  return job && job->ready() ? scheduling::position_of(state, *job) : 0;
+}
+
+// How many tasks of the namespace, or of all, end in kFlowSpan if each is followed by one like it.
+int64_t flow_of(const State& state, const scheduling::Estimates& estimates, Time now,
+                NamespaceId ns) {
+  int64_t flow = 0;
+  for (const auto& [id, site] : state.sites) {
+    for (const auto& [name, node] : site.nodes) {
+      for (const auto& [task, holder] : node.holders) {
+        if (ns && holder.ns != ns) continue;
+        const Time ends = estimates.end_of(state, task, holder, now);
+        if (ends) flow += kFlowSpan.us / std::max(seconds(1), ends - holder.since).us;
+      }
+    }
+  }
+  return flow;
+}
+
+// The time from one start to the next of those that wait with the job: the room that work of its
+// namespace leaves is for them; if it has none, its part of all. Zero: nobody knows.
+Duration between_starts(const State& state, const scheduling::Estimates& estimates, Time now,
+                        const Job& job) {
+  if (const int64_t own = flow_of(state, estimates, now, job.ns); own > 0)
+    return {kFlowSpan.us / own};
+  const auto tier = state.backlog.find(state.terms_of(job).tier);
+  const size_t sharing = tier == state.backlog.end() ? 1 : tier->second.size();
+  const int64_t all = flow_of(state, estimates, now, {});
+  if (all == 0) return {};
+  return {kFlowSpan.us / all * static_cast<int64_t>(sharing)};
+}
 
 class Forecast : Forward::Script {
  public:
@@ -16,37 +58,50 @@ class Forecast : Forward::Script {
         estimates_(state, options.quantile_milli),
         lives_(lives_of(state)),
         forward_(std::move(state), *this, spacing(), begin_) {
-    for (const JobId id : jobs) jobs_[id].ahead = position(id);
+    for (const JobId id : jobs)
+      jobs_[id] = {
+          position(id),
+          {},
+          between_starts(forward_.state(), estimates_, begin_, forward_.state().jobs.at(id))};
     for (const Forward::Live& live : lives_) forward_.add(live);
     for (const auto& [leader, task] : forward_.state().followers)
       forward_.begin({task.job, task.index, attempt_of(task)});
     forward_.want_tick();
   }
 
-  std::map<JobId, Outlook> run() {
+  Outlooks run() {
     bool stopped = false;
+    uint64_t told = UINT64_MAX;  // after so many rounds
     for (Time next = forward_.next(); next && left() && next < begin_ + kForecastMax;
          next = forward_.next()) {
+      if (options_.so_far && std::exchange(told, forward_.rounds()) != forward_.rounds())
+        options_.so_far(result(true));
       stopped = !options_.go_on(forward_.rounds());
       if (stopped) break;
-      forward_.end_until(std::max(next, begin_));
+      const bool all = options_.ends_per_round <= 1;
+      forward_.end_until(std::max(next, begin_), all ? SIZE_MAX : options_.ends_per_round);
       forward_.tick();
     }
-    std::map<JobId, Outlook> found;
-    for (const auto& [id, watch] : jobs_) {
-      Outlook outlook{watch.started, watch.started ? Time{} : forward_.now(), false};
-      // Without a budget's end nothing more would happen: nobody knows.
-      if (!outlook.at && stopped) outlook = carried_on(id, watch);
-      found[id] = outlook;
-    }
-    return found;
+    return result(stopped);
   }
 
  private:
   struct Watch {
     uint64_t ahead = 0;  // its position when the run began; zero: not ready
     Time started;
+    Duration between;  // starts of those with it, as work ends
   };
+
+  // If the run was not stopped, nothing more would happen: nobody knows.
+  Outlooks result(bool stopped) const {
+    Outlooks found;
+    for (const auto& [id, watch] : jobs_) {
+      Outlook outlook{watch.started, watch.started ? Time{} : forward_.now(), false};
+      if (!outlook.at && stopped) outlook = carried_on(id, watch);
+      found[id] = outlook;
+    }
+    return found;
+  }
 
   std::vector<Forward::Live> lives_of(const State& state) const {
     std::vector<Forward::Live> lives;
@@ -79,40 +134,26 @@ class Forecast : Forward::Script {
     return forward_.state().jobs.at(task.job).tasks.at(task.index).attempt;
   }
 
-  uint64_t position(JobId id) const {
-    const Job* job = forward_.state().job(id);
-    return job && job->ready() ? scheduling::position_of(forward_.state(), *job) : 0;
-  }
+  uint64_t position(JobId id) const { return position_in(forward_.state(), id); }
 
   bool left() const {
     return std::any_of(jobs_.begin(), jobs_.end(),
                        [](const auto& entry) { return !entry.second.started; });
   }
 
-  // Those before it go on as they did; if none of them has started, as all together did, of whom
-  // each namespace has its part.
+  // Those before it go on as they did; if too few of them have started to tell, as work ends.
   Outlook carried_on(JobId id, const Watch& watch) const {
-    const Time reached = forward_.now();
-    const int64_t span = (reached - begin_).us;
+    constexpr int64_t kTelling = 5;
     const auto ahead = static_cast<int64_t>(position(id));
     const int64_t gone = static_cast<int64_t>(watch.ahead) - ahead;
-    Outlook outlook{{}, reached, true};
-    if (ahead == 0 || span == 0) return outlook;
-    int64_t more = kForecastMax.us;
-    if (gone > 0) {
-      more = span / gone * ahead;
-    } else if (started_ > 0) {
-      const auto& waiting = forward_.state().backlog;
-      const auto tier = waiting.find(forward_.state().terms_of(forward_.state().jobs.at(id)).tier);
-      const auto sharing = static_cast<int64_t>(tier == waiting.end() ? 1 : tier->second.size());
-      more = span / started_ * ahead * sharing;
-    }
-    if (more < kForecastMax.us) outlook.at = reached + Duration{more};
+    Outlook outlook{{}, forward_.now(), true};
+    if (ahead == 0) return outlook;
+    const int64_t each = gone >= kTelling ? (forward_.now() - begin_).us / gone : watch.between.us;
+    outlook.at = later(forward_.now(), each, ahead);
     return outlook;
   }
 
   std::optional<Duration> begins(AttemptId attempt, Time now) override {
-    ++started_;
     if (const auto it = jobs_.find(attempt.job); it != jobs_.end() && !it->second.started)
       it->second.started = now;
     const Job& job = forward_.state().jobs.at(attempt.job);
@@ -127,14 +168,22 @@ class Forecast : Forward::Script {
   const std::vector<Forward::Live> lives_;
   Forward forward_;
   std::map<JobId, Watch> jobs_;
-  int64_t started_ = 0;
 };
 
 }  // namespace
 
-std::map<JobId, Outlook> forecast(State state, Time now, const std::set<JobId>& jobs,
-                                  const ForecastOptions& options) {
+Outlooks forecast(State state, Time now, const std::set<JobId>& jobs,
+                  const ForecastOptions& options) {
   return Forecast(std::move(state), now, jobs, options).run();
+}
+
+Outlook rough_forecast(const State& state, Time now, JobId id, int32_t quantile_milli) {
+  const Time begin = std::max(now, state.now);
+  const auto ahead = static_cast<int64_t>(position_in(state, id));
+  if (ahead == 0) return {{}, begin, true};
+  const scheduling::Estimates estimates(state, quantile_milli);
+  const Duration each = between_starts(state, estimates, begin, state.jobs.at(id));
+  return {later(begin, each.us, ahead), begin, true};
 }
 
 Outlook forecast_changed(State state, Time now, JobId id, const Terms& terms,

@@ -118,6 +118,21 @@ TEST(Forecast, WhenTheBudgetEndsItGoesOnAtThePaceSeen) {
   EXPECT_LT(outlook.at, world.now + hours(110));
 }
 
+TEST(Forecast, WithoutARoundItGoesByWhatRuns) {
+  TestWorld world;
+  world.nodes({node("n", 4)});
+  JobId last;
+  for (int i = 0; i < 4 + 40; ++i) last = world.submit(lasting(1, hours(2)));
+  world.settle();
+  ForecastOptions options;
+  options.quantile_milli = kCertain;
+  options.go_on = [](uint64_t) { return false; };
+  const Outlook outlook = forecast(world.state, world.now, {last}, options).at(last);
+  EXPECT_TRUE(outlook.rough);
+  EXPECT_EQ(outlook.at, world.now + hours(20)) << "forty jobs, four at a time";
+  EXPECT_EQ(rough_forecast(world.state, world.now, last, kCertain).at, outlook.at);
+}
+
 TEST(Forecast, AnotherRequestIsTriedInItsPlace) {
   TestWorld world;
   world.nodes({node("n", 4)});

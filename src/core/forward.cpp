@@ -19,9 +19,9 @@ Time Forward::next() const {
   return ends_.top().at;
 }
 
-void Forward::end_until(Time now) {
+void Forward::end_until(Time now, size_t max) {
   now_ = now;
-  while (!ends_.empty() && ends_.top().at <= now_) end_one();
+  for (; max > 0 && !ends_.empty() && ends_.top().at <= now_; --max) end_one();
 }
 
 // The next round is due as soon as its time has come.

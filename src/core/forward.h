@@ -46,8 +46,9 @@ class Forward {
 
   // When something happens next by itself; zero: never.
   Time next() const;
-  // Ends whatever has ended by then, which becomes now.
-  void end_until(Time now);
+  // Ends whatever has ended by then, which becomes now; at most so many, the others in the next
+  // call.
+  void end_until(Time now, size_t max = SIZE_MAX);
   // The round, if it is due.
   void tick();
   void want_tick();

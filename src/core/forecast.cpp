@@ -52,12 +52,12 @@ Duration between_starts(const State& state, const scheduling::Estimates& estimat
 
 class Forecast : Forward::Script {
  public:
-  Forecast(State state, Time now, const std::set<JobId>& jobs, const ForecastOptions& options)
+  Forecast(State& state, Time now, const std::set<JobId>& jobs, const ForecastOptions& options)
       : begin_(std::max(now, state.now)),
         options_(options),
         estimates_(state, options.quantile_milli),
         lives_(lives_of(state)),
-        forward_(std::move(state), *this, spacing(), begin_) {
+        forward_(state, *this, spacing(), begin_) {
     for (const JobId id : jobs)
       jobs_[id] = {
           position(id),
@@ -172,9 +172,15 @@ class Forecast : Forward::Script {
 
 }  // namespace
 
-Outlooks forecast(State state, Time now, const std::set<JobId>& jobs,
+Outlooks run_ahead(State& own, Time now, const std::set<JobId>& jobs,
+                   const ForecastOptions& options) {
+  return Forecast(own, now, jobs, options).run();
+}
+
+Outlooks forecast(const State& state, Time now, const std::set<JobId>& jobs,
                   const ForecastOptions& options) {
-  return Forecast(std::move(state), now, jobs, options).run();
+  State own = state;
+  return run_ahead(own, now, jobs, options);
 }
 
 Outlook rough_forecast(const State& state, Time now, JobId id, int32_t quantile_milli) {
@@ -186,11 +192,12 @@ Outlook rough_forecast(const State& state, Time now, JobId id, int32_t quantile_
   return {later(begin, each.us, ahead), begin, true};
 }
 
-Outlook forecast_changed(State state, Time now, JobId id, const Terms& terms,
+Outlook forecast_changed(const State& state, Time now, JobId id, const Terms& terms,
                          const ForecastOptions& options) {
-  const Job& job = state.jobs.at(id);
-  apply(state, {std::max(now, state.now), {}, JobChanged{id, job.name, terms, job.labels}});
-  return forecast(std::move(state), now, {id}, options).at(id);
+  State own = state;
+  const Job& job = own.jobs.at(id);
+  apply(own, {std::max(now, own.now), {}, JobChanged{id, job.name, terms, job.labels}});
+  return run_ahead(own, now, {id}, options).at(id);
 }
 
 }  // namespace atl::core

@@ -30,15 +30,18 @@ struct ForecastOptions {
   std::function<void(const Outlooks&)> so_far = {};
 };
 
-// Of each of the jobs. The state is used up.
-Outlooks forecast(State state, Time now, const std::set<JobId>& jobs,
+// Of each of the jobs. The first changes the state, which must be the caller's own; the second
+// works on a copy.
+Outlooks run_ahead(State& own, Time now, const std::set<JobId>& jobs,
+                   const ForecastOptions& options);
+Outlooks forecast(const State& state, Time now, const std::set<JobId>& jobs,
                   const ForecastOptions& options);
 
 // Without a run: from its place in the line and how fast work ends.
 Outlook rough_forecast(const State& state, Time now, JobId job, int32_t quantile_milli);
 
 // Of one of them, if it asked for something else.
-Outlook forecast_changed(State state, Time now, JobId job, const Terms& terms,
+Outlook forecast_changed(const State& state, Time now, JobId job, const Terms& terms,
                          const ForecastOptions& options);
 
 }  // namespace atl::core

@@ -6,8 +6,8 @@
 
 namespace atl::core {
 
-Forward::Forward(State state, Script& script, Duration round, Time now)
-    : state_(std::move(state)), script_(script), round_(round), now_(now) {}
+Forward::Forward(State& state, Script& script, Duration round, Time now)
+    : state_(state), script_(script), round_(round), now_(now) {}
 
 void Forward::add(const Live& live) {
   live_[live.attempt.task()] = live;

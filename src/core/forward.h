@@ -35,9 +35,9 @@ class Forward {
     virtual void ended(const Live& live, Time now) = 0;
   };
 
-  // `round` is the least time between two rounds of scheduling: a busy server takes many reports
-  // in one turn. Zero has one after each happening.
-  Forward(State state, Script& script, Duration round, Time now = {});
+  // The state, which is changed, outlives this. `round` is the least time between two rounds of
+  // scheduling: a busy server takes many reports in one turn. Zero has one after each happening.
+  Forward(State& state, Script& script, Duration round, Time now = {});
 
   // Work that is there already.
   void add(const Live& live);
@@ -74,7 +74,7 @@ class Forward {
   void stop(const StopAttempt& order);
   void end_one();
 
-  State state_;
+  State& state_;
   Script& script_;
   const Duration round_;
   Time now_;

@@ -37,7 +37,7 @@ class Copy {
   // came to nothing.
   [[nodiscard]] Result<std::string> answer();
   // The same, of work whose beginning is worth something: what it has said by its deadline or its
-  // end.
+  // end. It is waited for when this is destroyed.
   std::string heard();
 
   pid_t pid() const { return pid_; }

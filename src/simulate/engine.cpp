@@ -17,8 +17,9 @@ class Engine : public core::Forward::Script {
       : trace_(trace),
         nodes_(nodes),
         options_(options),
+        state_(std::move(state)),
         out_(empty_outcome(trace)),
-        forward_(std::move(state), *this, options.round) {
+        forward_(state_, *this, options.round) {
     for (const std::string& user : trace.users)
       users_.push_back(forward_.state().user_names.at(user));
   }
@@ -140,6 +141,7 @@ class Engine : public core::Forward::Script {
   const Trace& trace_;
   const Nodes& nodes_;
   const EngineOptions& options_;
+  core::State state_;
   Outcome out_;
   core::Forward forward_;
   std::vector<UserId> users_;  // by the trace's number

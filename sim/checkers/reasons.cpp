@@ -154,7 +154,7 @@ std::string untrue_members(const core::Job& job) {
 
 Reasons::Reasons()
     : explain_([](const core::State& state, const core::Job& job, Time now) {
-        return core::scheduling::explain(state, job, false, now);
+        return core::scheduling::explain(state, job, true, now);
       }) {}
 
 void Reasons::looked(const Glimpse& glimpse) {

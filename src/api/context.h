@@ -14,6 +14,7 @@
 #include "auth/authenticator.h"
 #include "auth/directory.h"
 #include "core/authorize.h"
+#include "runtime/aside.h"
 #include "spec/json_writer.h"
 
 namespace atl::api {
@@ -33,6 +34,7 @@ struct Context {
   std::atomic<size_t> streams{0};
   Pool quick;
   Pool slow;
+  runtime::Aside aside;
   Feed feed;
   LogFollower follower;
 };

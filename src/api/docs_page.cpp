@@ -73,6 +73,9 @@ void add_endpoint(std::string& out, const Endpoint& endpoint) {
   if (endpoint.response)
     out += "<p>Answer " + std::to_string(endpoint.status) + ": <a href=\"#" +
            endpoint.response().name + "\">" + endpoint.response().name + "</a></p>";
+  if (endpoint.tried)
+    out += std::string("<p>Answer 200 of a dry run: <a href=\"#") + endpoint.tried().name + "\">" +
+           endpoint.tried().name + "</a></p>";
   if (endpoint.example) out += "<pre>" + escaped(endpoint.example) + "</pre>";
   out += "</details>\n";
 }
@@ -124,6 +127,7 @@ std::string docs_page(const std::string& version, const std::string& origin) {
     add_endpoint(sections[endpoint.tag], endpoint);
     if (endpoint.request) spec::collect_shapes(endpoint.request(), shapes);
     if (endpoint.response) spec::collect_shapes(endpoint.response(), shapes);
+    if (endpoint.tried) spec::collect_shapes(endpoint.tried(), shapes);
   }
   for (const std::string& tag : tags) out += "<h2>" + tag + "</h2>\n" + sections[tag];
   out += "<h2>structures</h2>\n";

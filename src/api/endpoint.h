@@ -38,6 +38,7 @@ struct Endpoint {
   const char* request_type = nullptr;          // the content type of a body that is not JSON
   int status = 200;                            // of success
   const spec::Shape& (*response)() = nullptr;  // null: no JSON body
+  const spec::Shape& (*tried)() = nullptr;     // what ?dry_run=true gets, with 200
   const char* response_type = nullptr;         // the content type of an answer that is not JSON
   const char* example = nullptr;               // of the answer, JSON
   void (*handle)(const CallPtr& call) = nullptr;

@@ -35,13 +35,21 @@ std::vector<Endpoint> job_endpoints() {
                   "Idempotency-Key a repeated request submits nothing again.",
        .tag = "jobs",
        .needs = Needs::member,
-       .params = {header_param(
-           "Idempotency-Key",
-           "Any text that names this submission, at most 200 bytes; a batch counts as one.",
-           "\"f81d4fae\"")},
+       .params =
+           {header_param(
+                "Idempotency-Key",
+                "Any text that names this submission, at most 200 bytes; a batch counts as one.",
+                "\"f81d4fae\""),
+            query_param(Kind::boolean,
+                        {.name = "dry_run",
+                         .sentence = "Submit nothing: say where and when it would start, why it "
+                                     "would wait, or why it would be refused.",
+                         .example = "true",
+                         .fallback = "false"})},
        .request = shape_of<spec::JobSpec>,
        .status = 201,
        .response = accepted_shape,
+       .tried = dry_run_shape,
        .example = R"({"id":"12","ids":["12"],"repeated":false,"warnings":[]})",
        .handle = submit_jobs,
        .changes = true,
@@ -165,7 +173,7 @@ std::vector<Endpoint> job_endpoints() {
        .params = {kId},
        .response = explanation_shape,
        .example =
-           R"({"id":"12","state":"waiting","reason":"quota","sentence":"waiting for 4 cores within the quota of namespace vision: 62 of 64 in use; position 3","waits_for":[],"until":null,"position":3})",
+           R"({"id":"12","state":"waiting","reason":"quota","sentence":"waiting for 4 cores within the quota of namespace vision: 62 of 64 in use; position 3","waits_for":[],"until":null,"position":3,"resource":"cpu","asked":4,"in_use":62,"limit":64,"held_by":[{"namespace":"vision","amount":62,"borrowed":0,"since":"2026-11-15T21:23:31Z","until":"2026-11-15T23:23:31Z"}],"starts_by":"2026-11-15T23:23:31Z","expected_start":{"expected":"2026-11-15T22:10:00Z","earliest":"2026-11-15T21:55:00Z","latest":"2026-11-15T22:40:00Z","not_before":null,"rough":false},"alternatives":[{"change":"--cpus 2","starts":"now"}]})",
        .handle = explain_job},
       {.path = "/api/v1/jobs/{id}/tasks",
        .summary = "List the tasks of a job that have started.",

@@ -8,8 +8,8 @@ namespace atl::api {
 void list_jobs(const CallPtr& call);    // jobs_list.cpp
 void submit_jobs(const CallPtr& call);  // jobs_submit.cpp
 
-void show_job(const CallPtr& call);  // jobs_show.cpp
-void explain_job(const CallPtr& call);
+void show_job(const CallPtr& call);     // jobs_show.cpp
+void explain_job(const CallPtr& call);  // jobs_explain.cpp
 
 void list_tasks(const CallPtr& call);  // jobs_tasks.cpp
 void list_attempts(const CallPtr& call);

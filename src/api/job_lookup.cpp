@@ -26,11 +26,11 @@ core::Job without_tasks(const core::Job& job) {
   return copy;
 }
 
-FoundJob copy_live(const core::State& state, const core::Job& job, const Want& want) {
+FoundJob copy_live(const core::State& state, const core::Job& job, const Want& want, Time now) {
   FoundJob found;
   ReasonCache reasons;
   found.live = true;
-  found.row = live_row(state, job, reasons);
+  found.row = live_row(state, job, reasons, now);
   found.job = without_tasks(job);
   found.terms = state.terms_of(job);
   found.tag = job_tag(state, job);
@@ -40,16 +40,10 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   found.task_waiting = job.waiting.contains(index);
   found.unplaced = unplaced_outcome(job, index);
   if (found.row.waiting > 0) {
-    const auto why = core::scheduling::explain(state, job, !want.explain);
+    const auto why = core::scheduling::explain(state, job, true, now);
     found.sentence = why.sentence;
     found.waits_for = why.waits_for;
     found.until = why.until;
-    found.position = why.position;
-    found.block = why.block;
-    found.starts_by = why.starts_by;
-    for (const auto& each : why.held_by)
-      found.held_by.emplace_back(state.namespaces.at(each.ns).name, each);
-    for (const auto& each : why.alternatives) found.alternatives.push_back(each.change);
     if (!found.row.reason) found.row.reason = core::scheduling::reason_word(why);
   }
   return found;
@@ -119,7 +113,7 @@ void find_job(const CallPtr& call, JobId id, Want want, std::function<void(Found
         const core::Job* job = state.job(id);
         if (!job) return Copy();
         if (!core::may_view(state, call->actor, job->ns)) return tl::unexpected(no_such_job(id));
-        return Copy(copy_live(state, *job, want));
+        return Copy(copy_live(state, *job, want, call->context.options.now()));
       },
       [call, id, want, then = std::move(then)](Copy found) {
         const auto checked = [call, want, then](FoundJob known) {

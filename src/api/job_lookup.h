@@ -5,7 +5,6 @@
 
 #include "api/context.h"
 #include "api/job_row.h"
-#include "core/scheduling/explain.h"
 
 namespace atl::api {
 
@@ -18,11 +17,6 @@ struct FoundJob {
   std::string sentence;  // why it waits
   std::vector<JobId> waits_for;
   Time until;
-  uint64_t position = 0;
-  core::scheduling::Block block;  // what is in the way, and who has it by name
-  std::vector<std::pair<std::string, core::scheduling::HeldBy>> held_by;
-  Time starts_by;
-  std::vector<std::string> alternatives;
   std::optional<core::Task> task;         // the one asked for, or the only one
   bool task_waiting = false;              // the task asked for has not been placed yet
   std::optional<core::Outcome> unplaced;  // how it ended, if it did so while it waited
@@ -30,7 +24,6 @@ struct FoundJob {
 };
 
 struct Want {
-  bool explain = false;                // with the position, which costs more
   std::optional<uint32_t> index = {};  // of an array's task
 };
 

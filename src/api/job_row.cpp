@@ -7,13 +7,16 @@
 namespace atl::api {
 namespace {
 
-const char* waiting_reason(const core::State& state, const core::Job& job, ReasonCache& reasons) {
+const char* waiting_reason(const core::State& state, const core::Job& job, ReasonCache& reasons,
+                           Time now) {
   // Only a ready job that is no array shares its reason with others of its group.
   const bool shared = job.ready() && !job.array;
-  if (!shared) return core::scheduling::reason_word(core::scheduling::explain(state, job, true));
+  const auto ask = [&] {
+    return core::scheduling::reason_word(core::scheduling::explain(state, job, true, now));
+  };
+  if (!shared) return ask();
   const auto [at, fresh] = reasons.try_emplace({job.ns, job.terms}, nullptr);
-  if (fresh)
-    at->second = core::scheduling::reason_word(core::scheduling::explain(state, job, true));
+  if (fresh) at->second = ask();
   return at->second;
 }
 
@@ -70,13 +73,17 @@ JobState state_of(const core::Job& job) {
   return best;
 }
 
-JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons) {
-  JobRow row = common_row(job, state.terms_of(job));
-  row.state = state_of(job);
+uint64_t waiting_tasks(const core::Job& job) {
   uint64_t over = 0;
   for (const uint64_t count : job.tally) over += count;
-  row.waiting = job.size - over - job.placed;
-  if (row.state == JobState::waiting) row.reason = waiting_reason(state, job, reasons);
+  return job.size - over - job.placed;
+}
+
+JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons, Time now) {
+  JobRow row = common_row(job, state.terms_of(job));
+  row.state = state_of(job);
+  row.waiting = waiting_tasks(job);
+  if (row.state == JobState::waiting) row.reason = waiting_reason(state, job, reasons, now);
   if (!job.array && !job.tasks.empty()) copy_single_task(row, job.tasks.begin()->second.state);
   return row;
 }

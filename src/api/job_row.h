@@ -22,6 +22,7 @@ inline constexpr const char* kOutcomeWords[] = {"succeeded", "failed", "cancelle
 // Of the whole job: the most active state among its tasks.
 JobState state_of(const core::Job& job);
 JobState state_of(const core::TaskState& task);
+uint64_t waiting_tasks(const core::Job& job);  // not placed and not ended
 
 struct JobRow {
   JobId id;
@@ -48,7 +49,7 @@ struct JobRow {
 // Why jobs wait, asked once per namespace and terms: neighbours in a list mostly share them.
 using ReasonCache = std::map<std::pair<NamespaceId, TermsId>, const char*>;
 
-JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons);
+JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons, Time now);
 JobRow ended_row(const journal::EndedJob& ended);
 
 // The members without the braces, so that a longer view can go on. `table` gives the names.

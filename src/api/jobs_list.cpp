@@ -209,11 +209,12 @@ void scan(const ListingPtr& list, JobId from) {
   list->call->context.runtime.read([list, from](const core::State& state) {
     auto it = from ? state.jobs.lower_bound(from) : state.jobs.end();
     size_t looked = 0;
+    const Time now = list->call->context.options.now();
     while (it != state.jobs.begin() && list->rows.size() <= list->limit) {
       if (looked++ == kScanPerSlice) return scan(list, it->first);
       --it;
       if (wanted(*list, it->second))
-        list->rows.push_back(live_row(state, it->second, list->reasons));
+        list->rows.push_back(live_row(state, it->second, list->reasons, now));
     }
     run_on(list->call->context.quick, list->call, [list] { show(*list); });
   });

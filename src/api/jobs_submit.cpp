@@ -1,3 +1,5 @@
+#include "api/jobs_submit.h"
+
 #include "api/context.h"
 #include "api/handlers.h"
 #include "base/text.h"
@@ -119,6 +121,8 @@ void submit_jobs(const CallPtr& call) {
   }
   auto work = prepare(call->exchange->take_body(), key, call->context);
   if (!work) return call->refuse(work.error());
+  if (call->query_all("dry_run") == std::vector<std::string>{"true"})
+    return try_submission(call, std::move(work->command), std::move(work->warnings));
   const bool batch = work->batch;
   auto warnings = std::make_shared<std::vector<std::string>>(std::move(work->warnings));
   command(call, std::move(work->command), std::move(work->blobs),

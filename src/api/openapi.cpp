@@ -147,6 +147,12 @@ void write_responses(JsonWriter& json, const Endpoint& endpoint) {
   json.key(std::to_string(endpoint.status)).begin_object().member("description", "As asked.");
   write_content(json, endpoint);
   json.end_object();
+  if (endpoint.tried) {
+    json.key("200").begin_object().member("description", "Of a dry run.").key("content");
+    json.begin_object().key("application/json").begin_object().key("schema");
+    write_reference(json, endpoint.tried());
+    json.end_object().end_object().end_object();
+  }
   json.key("default").begin_object().member("$ref", "#/components/responses/Problem").end_object();
   // Named one by one, because some checkers do not take `default` for an answer.
   for (const int status : {400, 401, 403, 404, 409, 412, 413, 422, 429, 503, 504}) {
@@ -203,6 +209,7 @@ void write_components(JsonWriter& json) {
   for (const Endpoint& endpoint : endpoints()) {
     if (endpoint.request) spec::collect_shapes(endpoint.request(), shapes);
     if (endpoint.response) spec::collect_shapes(endpoint.response(), shapes);
+    if (endpoint.tried) spec::collect_shapes(endpoint.tried(), shapes);
   }
   json.key("components").begin_object().key("schemas").begin_object();
   for (const spec::Shape* shape : shapes) {

@@ -136,6 +136,24 @@ const Shape& held_by_shape() {
   static constexpr Shape shape{"HeldBy", "What a namespace has of a resource.", kHeldBy};
   return shape;
 }
+constexpr std::array kExpectedStart{
+    maybe(Kind::time, "expected", "If work takes as long as half of it used to."),
+    maybe(Kind::time, "earliest", "If it takes as long as the shorter fifth."),
+    maybe(Kind::time, "latest", "If it takes as long as four fifths at most."),
+    maybe(Kind::time, "not_before", "How far ahead was looked, if it has not started by then."),
+    always(Kind::boolean, "rough", "Whether the times go on from there at the pace seen so far.")};
+const Shape& expected_start_shape() {
+  static constexpr Shape shape{
+      "ExpectedStart", "From running the scheduler ahead, if nobody new comes.", kExpectedStart};
+  return shape;
+}
+constexpr std::array kAlternative{
+    always(Kind::text, "change", "As flags: --cpus 4."),
+    always(Kind::text, "starts", "now, or the time at which it is expected to start.")};
+const Shape& alternative_shape() {
+  static constexpr Shape shape{"Alternative", "Another request that starts sooner.", kAlternative};
+  return shape;
+}
 constexpr std::array kExplanation{
     always(Kind::text, "id", "The job."),
     word("state", "Where it stands.", kStateWords),
@@ -151,7 +169,28 @@ constexpr std::array kExplanation{
     maybe(Kind::number, "limit", "How much of it there is, or may be used."),
     always(Kind::objects, "held_by", "Who has it, most first.", held_by_shape),
     maybe(Kind::time, "starts_by", "When it starts at the latest, if nobody else comes."),
-    always(Kind::texts, "alternatives", "Other requests that would start now, as flags.")};
+    maybe(Kind::object, "expected_start", "When it is expected to start.", expected_start_shape),
+    always(Kind::objects, "alternatives", "Other requests that would start now or sooner.",
+           alternative_shape)};
+constexpr std::array kTried{
+    maybe(Kind::text, "starts", "now, or the expected time of its first task's start."),
+    maybe(Kind::text, "site", "Where its first task starts now."),
+    maybe(Kind::text, "node", "Likewise."),
+    always(Kind::integer, "tasks", "How many tasks it has."),
+    always(Kind::integer, "tasks_now", "How many of them start now."),
+    maybe(Kind::text, "reason", "Why it would wait, in one word."),
+    maybe(Kind::text, "sentence", "Why it would wait, for people; only of the first ten jobs."),
+    maybe(Kind::time, "starts_by", "When it starts at the latest, if nobody else comes."),
+    maybe(Kind::object, "expected_start", "When it is expected to start.", expected_start_shape),
+    always(Kind::objects, "alternatives", "Other requests that would start now or sooner.",
+           alternative_shape)};
+const Shape& tried_shape() {
+  static constexpr Shape shape{"Tried", "A job that was not submitted.", kTried};
+  return shape;
+}
+constexpr std::array kDryRun{
+    always(Kind::objects, "jobs", "In the order they were sent.", tried_shape),
+    always(Kind::texts, "warnings", "About directives in scripts that were not understood.")};
 
 }  // namespace
 
@@ -169,6 +208,10 @@ const Shape& job_list_shape() {
 }
 const Shape& accepted_shape() {
   static constexpr Shape shape{"Accepted", "Jobs that are durable.", kAccepted};
+  return shape;
+}
+const Shape& dry_run_shape() {
+  static constexpr Shape shape{"DryRun", "Where and when jobs would start.", kDryRun};
   return shape;
 }
 const Shape& done_shape() {

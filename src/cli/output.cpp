@@ -150,4 +150,15 @@ std::string show_local_time(const std::string& rfc3339) {
   return text;
 }
 
+std::string show_clock(const std::string& rfc3339) {
+  const auto when = parse_time(rfc3339);
+  if (!when || rfc3339.empty()) return rfc3339;
+  const Time now = wall_clock();
+  const std::string text = show_local_time(rfc3339);
+  const bool today = text.substr(0, 10) == show_local_time(format_time(now)).substr(0, 10);
+  const Duration away = std::max(*when - now, now - *when);
+  const bool near = away < minutes(10);
+  return (today ? "" : text.substr(0, 11)) + text.substr(11, near ? 8 : 5);
+}
+
 }  // namespace atl::cli

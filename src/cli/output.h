@@ -62,6 +62,8 @@ std::function<Cell(const Json&)> cell_time(const char* key);  // "5m ago", or th
 
 std::string show_age(const std::string& rfc3339);         // "4m ago"
 std::string show_local_time(const std::string& rfc3339);  // "2026-11-15 22:03:11"
+// "14:20", with the date when that is another day, with seconds when it is near.
+std::string show_clock(const std::string& rfc3339);
 Time wall_clock();
 
 }  // namespace atl::cli

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/job_view.h"
+#include "cli/outlook.h"
 #include "cli/selectors.h"
 #include "cli/verbs.h"
 
@@ -366,8 +367,8 @@ std::string explanation_card(Session& session, const Json& why) {
   card.line("reason", why.text("reason")).line("why", why.text("sentence"));
   card.line("waits for", join(why["waits_for"], ", ")).line("until", shown_time(why, "until"));
   card.line("position", why.has("position") ? why.text("position") + " in its namespace" : "");
-  card.line("starts by", shown_time(why, "starts_by"));
-  card.line("starts now with", join(why["alternatives"], "  or  "));
+  holder_lines(card, why);
+  start_lines(card, why);
   if (why.text("sentence").empty()) card.line("why", "it does not wait");
   return card.str();
 }
@@ -399,7 +400,9 @@ void add_show_verbs(Verbs& verbs) {
   verb->add_option("ID", *ids, "12, 12[7], last, or an attempt such as 12.1")->required();
 
   auto id = std::make_shared<std::string>();
-  verb = verbs.add(nullptr, "explain", "Say why a job waits, and for what", "atoll explain 12",
+  verb = verbs.add(nullptr, "explain",
+                   "Say why a job waits, when it is expected to start, and what would start sooner",
+                   "atoll explain 12\natoll explain last -o json",
                    [id](Session& session) { return explain(session, *id); });
   verb->add_option("ID", *id, "12 or last")->required();
 }

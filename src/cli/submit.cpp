@@ -4,6 +4,7 @@
 
 #include "cli/display.h"
 #include "cli/exit.h"
+#include "cli/outlook.h"
 #include "cli/output.h"
 #include "cli/selectors.h"
 #include "cli/verbs.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct SubmitFlags {
   JobFlags job;
+  bool print = false;
   bool dry_run = false;
   bool wait = false;
 };
@@ -35,13 +37,22 @@ Result<std::string> default_namespace(Session& session) {
   return first;
 }
 
+// Where and when it would start.
+Result<int> try_job(Session& session, const JobDraft& job) {
+  const auto answer = submit_job(session, job, true);
+  if (!answer) return tl::unexpected(answer.error());
+  print_one(session, *answer, "starts", [&] { return dry_run_card(session, *answer); });
+  return kExitOk;
+}
+
 Result<int> submit(Session& session, const SubmitFlags& flags) {
   auto job = prepare_job(session, flags.job);
   if (!job) return tl::unexpected(job.error());
-  if (flags.dry_run) {
+  if (flags.print) {
     print_spec(session, job->spec);
     return kExitOk;
   }
+  if (flags.dry_run) return try_job(session, *job);
   const auto answer = submit_job(session, *job);
   if (!answer) return tl::unexpected(answer.error());
   const std::string id = answer->text("id");
@@ -59,10 +70,11 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
 
 Result<int> run(Session& session, const SubmitFlags& flags) {
   auto job = prepare_job(session, flags.job);
-  if (job && flags.dry_run) {
+  if (job && flags.print) {
     print_spec(session, job->spec);
     return kExitOk;
   }
+  if (job && flags.dry_run) return try_job(session, *job);
   const auto answer = job ? submit_job(session, *job) : Result<Json>(tl::unexpected(job.error()));
   if (!answer) {
     // Told apart from whatever the job itself could return.
@@ -89,7 +101,7 @@ Result<JobDraft> prepare_job(Session& session, const JobFlags& given) {
   return draft;
 }
 
-Result<Json> submit_job(Session& session, const JobDraft& job) {
+Result<Json> submit_job(Session& session, const JobDraft& job, bool dry_run) {
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
   spec::JobSpec named = job.spec;
@@ -98,7 +110,7 @@ Result<Json> submit_job(Session& session, const JobDraft& job) {
     if (!ns) return tl::unexpected(ns.error());
     if (!ns->empty()) named.ns = std::move(*ns);
   }
-  http::Call call{.method = "POST", .target = "/jobs"};
+  http::Call call{.method = "POST", .target = dry_run ? "/jobs?dry_run=true" : "/jobs"};
   call.headers.set("Content-Type", "application/json");
   if (!job.key.empty()) call.headers.set("Idempotency-Key", job.key);
   call.body = spec::to_json(named);
@@ -133,7 +145,9 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
       verbs.set_choices(verb->get_option(std::string("--") + flag.name),
                         {flag.field->choices.begin(), flag.field->choices.end()});
   }
-  verb->add_flag("--dry-run", flags->dry_run, "Show the job as it would be sent, and send nothing");
+  verb->add_flag("--dry-run", flags->dry_run,
+                 "Say where and when it would start, or why not, and submit nothing");
+  verb->add_flag("--print", flags->print, "Show the job as it would be sent, and send nothing");
   if (std::string_view(name) == "submit") {
     verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");
   }
@@ -149,7 +163,8 @@ void add_submit_verbs(Verbs& verbs) {
           "atoll submit train.sh\n"
           "atoll submit --cpus 4 --mem 8Gi --gpus a100:1 --time 2h -- python3 train.py --epochs 3\n"
           "atoll submit --array 1-1000%50 -- ./simulate.sh\n"
-          "atoll submit --after last --label model=unet report.sh",
+          "atoll submit --after last --label model=unet report.sh\n"
+          "atoll submit --dry-run --gpus a100:2 train.sh    where and when it would start",
           submit);
   add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
           "atoll run -- python3 train.py\n"

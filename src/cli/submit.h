@@ -15,8 +15,9 @@ namespace atl::cli {
 // is said; warnings about the script go to the person.
 [[nodiscard]] Result<JobDraft> prepare_job(Session& session, const JobFlags& flags);
 
-// The server's answer, with its `id`, once the server has it for good.
-[[nodiscard]] Result<Json> submit_job(Session& session, const JobDraft& job);
+// The server's answer, with its `id`, once the server has it for good; or of a dry run, where and
+// when it would start.
+[[nodiscard]] Result<Json> submit_job(Session& session, const JobDraft& job, bool dry_run = false);
 
 // The job as the server would take it.
 void print_spec(Session& session, const spec::JobSpec& job);

@@ -49,6 +49,13 @@ Outcome outcome_of(RetryReason reason) {
   }
 }
 
+// Not because somebody said so, nor because its site failed: it says how long such work runs.
+bool ended_by_itself(const TaskState& state, const AttemptResult& result) {
+  const bool ran = result.cause == EndCause::exited || result.cause == EndCause::signalled ||
+                   result.cause == EndCause::wall_time || result.cause == EndCause::memory;
+  return ran && result.usage.started && !std::holds_alternative<TaskStop>(state);
+}
+
 StartAttempt start_of(const State& state, const Job& job, AttemptId attempt,
                       const TaskStarting& task, const std::optional<InLine>& line) {
   const auto found = job.tries.find(attempt.index);
@@ -215,6 +222,9 @@ void Application::end_placement(Job& job, AttemptId attempt, Task& task,
   const auto node = nodes.find(placement.node);
   if (node != nodes.end() && forgettable(node->second)) nodes.erase(node);
   if (result.cause == EndCause::recalled) return;
+  if (ended_by_itself(task.state, result))
+    record(state_.namespaces.at(job.ns).paces[job.user], result.usage.ended - result.usage.started,
+           state_.terms_of(job).wall);
   state_.terms.at(job.terms).brisk =
       result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
 }

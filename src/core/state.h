@@ -17,6 +17,7 @@
 #include "base/lazy_map.h"
 #include "core/event.h"
 #include "core/metering/meter.h"
+#include "core/metering/pace.h"
 #include "core/types.h"
 #include "core/waiting.h"
 
@@ -64,6 +65,7 @@ struct Namespace {
   Stake stake;
   Account account;
   std::map<UserId, Account> user_accounts;
+  std::map<UserId, Pace> paces;  // of whose work
   // derived
   InUse in_use;
   uint64_t jobs = 0;  // not ended
@@ -334,7 +336,7 @@ void rebuild_derived(State& state);
 // (journal/snapshot.h).
 ATOLL_DESCRIBE(User, id, name, disabled, platform_admin, uid)
 ATOLL_DESCRIBE(Token, id, user, hash, note, created, expires, read_only, namespaces)
-ATOLL_DESCRIBE(Namespace, id, name, members, quota, stake, account, user_accounts)
+ATOLL_DESCRIBE(Namespace, id, name, members, quota, stake, account, user_accounts, paces)
 ATOLL_DESCRIBE(Cohort, id, name, quota, stake, account)
 ATOLL_DESCRIBE(Node, capacity, gone, draining)
 ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)

@@ -110,6 +110,8 @@ class Runtime {
 
   // On the runtime's thread, or when it does not run.
   const core::State& state() const { return state_; }
+  // Looks up what decide may not: ended dependencies, ended jobs to requeue. On the same thread.
+  [[nodiscard]] Result<void> complete(core::Request& request);
   Health health() const;  // from any thread
 
  private:
@@ -158,11 +160,10 @@ class Runtime {
   void wait();
   Time advance_clock();
 
-  // Looks up what decide may not: ended dependencies, known keys, ended jobs to requeue.
+  // Looks up what decide may not: known keys.
   std::optional<Digest> payload_of(JobId id);
   [[nodiscard]] Result<std::vector<JobId>> known_keys(const Turn& turn,
                                                       const core::Request& request);
-  [[nodiscard]] Result<void> complete(core::Request& request);
 
   // Set up before the loop runs.
   Clock& clock_;

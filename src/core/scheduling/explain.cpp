@@ -156,11 +156,10 @@ std::optional<Explanation> yielding(const State& state, const Job& job) {
 }
 
 // Whether the job could start if those that stop had ended.
-bool starts_after_them(const State& state, const Job& job, const Block& block, Time now) {
+bool starts_after_them(const World& world, const Job& job, const Block& block) {
   if (block.obstacle != Obstacle::capacity && block.obstacle != Obstacle::quota) return false;
-  const World world = look(state, now);
   const World then = without_stopping(world);
-  const Terms& terms = state.terms_of(job);
+  const Terms& terms = world.state->terms_of(job);
   const Allowance allowed = allowance(then, job.ns, terms.tier);
   return !over_quota(then, job.ns, terms) &&
          std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
@@ -244,10 +243,12 @@ Block next_block(const World& world, const Job& job, const Terms& terms) {
 }
 
 // Of a gang, the first member that has no room beside those before it; `members` are those.
-Block first_block(const State& state, const Job& job, uint32_t& members, Time now) {
-  World world = look(state, now);
-  const Terms& terms = state.terms_of(job);
-  for (members = 0;; ++members) {
+Block first_block(const World& now, const Job& job, uint32_t& members) {
+  const Terms& terms = now.state->terms_of(job);
+  members = 0;
+  if (terms.gang < 2) return next_block(now, job, terms);
+  World world = now;
+  for (;; ++members) {
     const Block block = next_block(world, job, terms);
     if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
     const auto room = find_place(world, terms, allowance(world, job.ns, terms.tier), job.ns);
@@ -257,9 +258,9 @@ Block first_block(const State& state, const Job& job, uint32_t& members, Time no
 }
 
 // Who has it: "bio has 2, chem 2 of which 1 is borrowed, all free by 14:20".
-void tell_holders(const State& state, const Job& job, Explanation& why, Time now) {
+void tell_holders(const World& world, const Job& job, Explanation& why) {
   constexpr size_t kTold = 3;
-  const World world = look(state, now);
+  const State& state = *world.state;
   why.held_by = held_by(world, job, state.terms_of(job), why.block);
   if (why.held_by.empty()) return;
   Time until;
@@ -284,7 +285,8 @@ void tell_holders(const State& state, const Job& job, Explanation& why, Time now
 // do.
 constexpr uint64_t kPositionMax = 20'000;
 
-// Among the jobs of its namespace and tier.
+}  // namespace
+
 uint64_t position_of(const State& state, const Job& job) {
   const auto tier = state.backlog.find(state.terms_of(job).tier);
   if (tier == state.backlog.end()) return 0;
@@ -301,8 +303,6 @@ uint64_t position_of(const State& state, const Job& job) {
   return ahead + 1;
 }
 
-}  // namespace
-
 Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   now = std::max(now, state.now);
   Explanation why;
@@ -314,7 +314,8 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   if (!job.dependencies.empty()) return dependency(job);
   if (job.waiting.empty() || (job.gang && !job.tasks.empty())) return pausing_or_in_line(job);
   uint32_t members = 0;
-  why.block = first_block(state, job, members, now);
+  const World world = look(state, now);
+  why.block = first_block(world, job, members);
   why.sentence = sentence_for(state, job, why.block);
   if (job.gang && why.block.obstacle != Obstacle::turn)
     why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
@@ -323,13 +324,14 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why, now);
   if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, now);
   if (why.block.obstacle == Obstacle::turn) why = claimed(state, job, now);
-  if (auto room = yielding(state, job); room && starts_after_them(state, job, why.block, now))
+  if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))
     why = std::move(*room);
   if (quick) return why;
-  tell_holders(state, job, why, now);
+  tell_holders(world, job, why);
   const Prospects prospect = prospects(state, job, state.terms_of(job), now);
   why.starts_by = prospect.by;
   why.alternatives = prospect.alternatives;
+  why.sooner = prospect.sooner;
   why.position = position_of(state, job);
   why.sentence += "; position " + std::to_string(why.position) +
                   (why.position > kPositionMax ? " or later" : "");

@@ -19,12 +19,16 @@ struct Explanation {
   std::vector<HeldBy> held_by;            // what it waits for
   Time starts_by;                         // at the latest, if nobody else comes; zero: nobody knows
   std::vector<Alternative> alternatives;  // that would start now
+  std::vector<Alternative> sooner;        // that would not, but before the job itself
 };
 
 // Of a live job that has something waiting. `quick` leaves out what costs more than a few lookups
 // (the position, who holds what it waits for, what would make it start). `now` counts when it is
 // later than the last event: a calendar's hour or a reservation begins without one.
 Explanation explain(const State& state, const Job& job, bool quick = false, Time now = {});
+
+// From 1, among the ready jobs of its namespace and tier.
+uint64_t position_of(const State& state, const Job& job);
 
 // The reason's word for tables: "quota", "capacity".
 const char* reason_word(const Explanation& explanation);

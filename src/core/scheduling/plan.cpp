@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/scheduling/estimate.h"
 #include "core/scheduling/place.h"
 
 namespace atl::core::scheduling {
@@ -15,9 +16,13 @@ struct Prospect {
   std::vector<std::pair<Time, Room>> ends;  // by themselves, the first one first
 };
 
-bool ends_by_itself(const World& world, TaskId task, const Holder& holder) {
-  return !holder.stopping && holder.until && !world.yielding.count(task) &&
-         !handed_on(*world.state, task, holder);
+// When the task ends by itself, at the latest or as expected; zero: nobody knows, or its room is
+// not for others.
+Time own_end(const World& world, TaskId task, const Holder& holder) {
+  if (holder.stopping || world.yielding.count(task) || handed_on(*world.state, task, holder))
+    return {};
+  return world.estimates ? world.estimates->end_of(*world.state, task, holder, world.now)
+                         : holder.until;
 }
 
 Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
@@ -26,7 +31,8 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (ends_by_itself(world, task, holder)) known.emplace_back(holder.until, task, &holder);
+    if (const Time until = own_end(world, task, holder))
+      known.emplace_back(until, task, &holder);
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
@@ -66,9 +72,10 @@ bool enough_before(const World& world, const NodeView& view, const Resources& re
   Time at = world.now;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) at = std::max(at, holder.until);
-    if (!ends_by_itself(world, task, holder) || (limit && holder.until >= *limit)) continue;
+    const Time end = own_end(world, task, holder);
+    if (!end || (limit && end >= *limit)) continue;
     const Resources& its = world.state->terms.at(holder.terms).terms.resources;
-    ends.push_back({holder.until, its.cpu_milli, its.memory_bytes});
+    ends.push_back({end, its.cpu_milli, its.memory_bytes});
   }
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
   int64_t cpu = view.later.cpu_milli, memory = view.later.memory_bytes;

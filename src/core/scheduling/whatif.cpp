@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/amount.h"
+#include "core/scheduling/estimate.h"
 #include "core/scheduling/filter.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/plan.h"
@@ -14,6 +15,7 @@ namespace atl::core::scheduling {
 namespace {
 
 constexpr size_t kAlternativesMax = 6;
+constexpr size_t kSoonerMax = 4;
 
 class Trial {
  public:
@@ -84,7 +86,7 @@ class Search {
  private:
   bool offer(std::string change, const Terms& terms) {
     if (!trial_.starts(terms)) return false;
-    found_.push_back({std::move(change), terms});
+    found_.push_back({std::move(change), terms, world_.now});
     return true;
   }
   void fewer_cores() {
@@ -184,22 +186,79 @@ class Search {
   std::vector<Alternative> found_;
 };
 
+// When there is room for all of it; zero: nobody knows, or it is not for want of room.
+Time room_at(const World& world, const Job& job, const Terms& terms) {
+  if (over_quota(world, job.ns, terms) || over_calendar(world, terms)) return {};
+  Time at;
+  for (const Opening& opening : soonest(world, job.ns, terms)) at = std::max(at, opening.at);
+  return at;
+}
+
+// Half of each thing that is asked for, and devices of any model.
+std::vector<Alternative> smaller(const Terms& asked) {
+  std::vector<Alternative> list;
+  const auto offer = [&](std::string change, const std::function<void(Terms&)>& make) {
+    list.push_back({std::move(change), asked, {}});
+    make(list.back().terms);
+  };
+  const Resources& r = asked.resources;
+  for (size_t i = 0; i < r.devices.size(); ++i) {
+    const DeviceRequest& each = r.devices[i];
+    const std::string flag = each.kind == "gpu" ? "--gpus " : "--device " + each.kind + ":";
+    if (!takes_whole(each)) continue;
+    if (!each.model.empty())
+      offer(flag + std::to_string(each.count), [&](Terms& terms) {
+        terms.resources.devices[i].model.clear();
+        terms.resources.devices[i].also.clear();
+      });
+    if (each.count > 1)
+      offer(flag + (each.model.empty() ? "" : each.model + ":") + std::to_string(each.count / 2),
+            [&](Terms& terms) { terms.resources.devices[i].count /= 2; });
+  }
+  if (const int64_t cpus = r.cpu_milli / 2000 * 1000; cpus > 0)
+    offer("--cpus " + format_milli(cpus), [&](Terms& terms) { terms.resources.cpu_milli = cpus; });
+  if (r.memory_bytes > 1)
+    offer("--mem " + format_bytes(r.memory_bytes / 2),
+          [](Terms& terms) { terms.resources.memory_bytes /= 2; });
+  if (asked.gang > 1)
+    offer("--gang " + std::to_string(asked.gang / 2), [](Terms& terms) { terms.gang /= 2; });
+  return list;
+}
+
+// Those of them for which there is room before the request itself has some.
+std::vector<Alternative> find_sooner(const World& world, const Job& job, const Prospects& found,
+                                     const Terms& asked) {
+  std::vector<Alternative> list;
+  for (Alternative& each : smaller(asked)) {
+    const std::string flag = each.change.substr(0, each.change.find(' ') + 1);
+    const bool known =
+        std::any_of(found.alternatives.begin(), found.alternatives.end(),
+                    [&](const Alternative& other) { return other.change.starts_with(flag); });
+    if (known || list.size() >= kSoonerMax) continue;
+    each.starts = room_at(world, job, each.terms);
+    if (each.starts && (!found.expected || each.starts < found.expected))
+      list.push_back(std::move(each));
+  }
+  return list;
+}
+
 }  // namespace
 
 Prospects prospects(const State& state, const Job& job, const Terms& terms, Time now) {
-  const World world = after_round(state, now, job.id);
+  World world = after_round(state, now, job.id);
   Prospects found;
   if (const auto place = Trial(world, job).starts(terms)) {
     found.site = state.sites.at(place->placement.site).name;
     found.node = place->placement.node;
-    found.by = now;
+    found.by = found.expected = now;
     return found;
   }
-  if (!over_quota(world, job.ns, terms) && !over_calendar(world, terms)) {
-    for (const Opening& opening : soonest(world, job.ns, terms))
-      found.by = std::max(found.by, opening.at);
-  }
+  found.by = room_at(world, job, terms);
   found.alternatives = Search(world, job, terms).run();
+  const Estimates estimates(state, kCertain / 2);
+  world.estimates = &estimates;
+  found.expected = room_at(world, job, terms);
+  found.sooner = find_sooner(world, job, found, terms);
   return found;
 }
 

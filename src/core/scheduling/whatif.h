@@ -1,6 +1,7 @@
 // What would make it start now: smaller or other requests, tried in the world as a round leaves it
 // for whoever comes last. The same stages answer that place the work, so the answer is true until
-// somebody else comes.
+// somebody else comes. And what would make it start sooner: where such requests will fit first, by
+// when work is expected to end.
 #pragma once
 
 #include <string>
@@ -13,12 +14,15 @@ namespace atl::core::scheduling {
 struct Alternative {
   std::string change;  // as flags: "--cpus 4"
   Terms terms;
+  Time starts;  // as the request itself would, by the same reckoning, at `expected`
 };
 
 struct Prospects {
   std::string site, node;  // where it starts now; empty: it does not
   Time by;                 // when it starts at the latest if nobody else comes; zero: nobody knows
-  std::vector<Alternative> alternatives;
+  Time expected;           // when there is room for it, as work is expected to end; likewise
+  std::vector<Alternative> alternatives;  // that start now
+  std::vector<Alternative> sooner;        // that do not, but before `expected`
 };
 
 // Of a job that waits, or of one that is not submitted yet.

@@ -99,6 +99,8 @@ struct World {
   std::vector<std::string> device_keys;  // that some quota limits: "gpu", "gpu:a100"
   std::vector<Ask> asks;                 // by shape
   ShapeSet full;                         // shapes for which the round has found no room
+  // To see what is expected: work ends as these say, not at its limit. A round has none.
+  const class Estimates* estimates = nullptr;
 
   // Only of those for whom this round has placed something.
   std::map<NamespaceId, InUse> in_use;

@@ -1,0 +1,137 @@
+#include "api/testing.h"
+
+namespace atl::api {
+namespace {
+
+bool says(const http::Response& response, const std::string& part) {
+  return response.body.find(part) != std::string::npos;
+}
+
+// One node of four cores; what runs has an hour.
+class Explained : public ApiTest {
+ protected:
+  void fill() {
+    submit("ada", R"({"command":["x"],"cpus":4,"time":"1h"})");
+    start("1");
+  }
+  std::string in(Duration span) const { return format_time(clock.time + span); }
+};
+
+TEST_F(Explained, SaysWhenItIsExpectedWhoHasItAndWhatStartsSooner) {
+  submit("ada", R"({"command":["x"],"cpus":2,"time":"1h"})");
+  submit("ada", R"({"command":["x"],"cpus":1,"time":"2h"})");
+  submit("ada", R"({"command":["x"],"cpus":4,"time":"1h"})");
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/3/explain");
+  EXPECT_EQ(why.status, 200);
+  EXPECT_TRUE(says(why, R"("expected_start":{"expected":")" + in(hours(2)) + R"(","earliest":")" +
+                            in(hours(2)) + R"(","latest":")" + in(hours(2)) +
+                            R"(","not_before":null,"rough":false})"))
+      << why.body;
+  EXPECT_TRUE(says(why, R"("held_by":[{"namespace":"default","amount":3)")) << why.body;
+  EXPECT_TRUE(says(why, R"("alternatives":[{"change":"--cpus 1","starts":"now"})")) << why.body;
+  EXPECT_TRUE(says(why, R"("position":1)")) << why.body;
+}
+
+TEST_F(Explained, RequestsThatStartLaterButSoonerThanIt) {
+  submit("ada", R"({"command":["x"],"cpus":2,"time":"1h"})");
+  submit("ada", R"({"command":["x"],"cpus":2,"time":"2h"})");
+  submit("ada", R"({"command":["x"],"cpus":4,"time":"1h"})");
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/3/explain");
+  EXPECT_TRUE(says(why, R"("alternatives":[{"change":"--cpus 2","starts":")" + in(hours(1))))
+      << why.body;
+}
+
+TEST_F(Explained, WhatRunsAndWhatHasEndedDoesNotWait) {
+  fill();
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/jobs/1/explain"), R"("sentence":null)"));
+  end("1", 0);
+  const http::Response ended = as("ada", "GET", "/api/v1/jobs/1/explain");
+  EXPECT_TRUE(says(ended, R"("state":"ended")")) << ended.body;
+  EXPECT_TRUE(says(ended, R"("expected_start":null)")) << ended.body;
+  EXPECT_EQ(as("ada", "GET", "/api/v1/jobs/7/explain").status, 404);
+  EXPECT_EQ(as("rival", "GET", "/api/v1/jobs/1/explain").status, 404);
+}
+
+// More jobs than a state is copied for: copies of the copy run ahead.
+TEST_F(Explained, InALongLineToo) {
+  fill();
+  std::string batch = R"({"jobs":[)";
+  for (int i = 0; i < 600; ++i)
+    batch += std::string(i ? "," : "") + R"({"command":["x"],"cpus":4,"time":"1h"})";
+  EXPECT_EQ(as("ada", "POST", "/api/v1/jobs", batch + "]}").status, 201);
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/11/explain");
+  EXPECT_TRUE(says(why, R"("position":10)")) << why.body;
+  EXPECT_TRUE(says(why, R"("expected":")" + in(hours(10)))) << why.body;
+}
+
+class DryRun : public Explained {
+ protected:
+  http::Response try_out(const std::string& json, http::Headers headers = {}) {
+    return as("ada", "POST", "/api/v1/jobs?dry_run=true", json, std::move(headers));
+  }
+  void nothing_was_submitted(size_t jobs) {
+    settle();
+    EXPECT_EQ(runtime->state().jobs.size(), jobs);
+    EXPECT_EQ(runtime->state().counters.job, jobs);
+  }
+};
+
+TEST_F(DryRun, SaysWhereItStartsNow) {
+  const http::Response tried = try_out(R"({"command":["x"],"cpus":2})");
+  EXPECT_EQ(tried.status, 200) << tried.body;
+  EXPECT_TRUE(says(tried, R"({"jobs":[{"starts":"now","site":"local","node":"node1","tasks":1)"))
+      << tried.body;
+  nothing_was_submitted(0);
+  EXPECT_TRUE(driver->started.empty());
+}
+
+TEST_F(DryRun, SaysWhenAndWhyNot) {
+  fill();
+  const http::Response tried = try_out(R"({"command":["x"],"cpus":2,"time":"1h"})");
+  EXPECT_TRUE(says(tried, R"("starts":")" + in(hours(1)) + R"(","site":null)")) << tried.body;
+  EXPECT_TRUE(says(tried, R"("reason":"capacity")")) << tried.body;
+  EXPECT_TRUE(says(tried, R"("expected":")" + in(hours(1)))) << tried.body;
+  nothing_was_submitted(1);
+}
+
+TEST_F(DryRun, RefusesWhatASubmissionWouldBeRefused) {
+  for (const char* body : {R"({"command":["x"],"cpus":64})", R"({"command":["x"],"cpus":-1})",
+                           R"({"command":["x"],"namespace":"nowhere"})"}) {
+    const http::Response real = as("ada", "POST", "/api/v1/jobs", body);
+    const http::Response tried = try_out(body);
+    EXPECT_EQ(tried.status, real.status) << body;
+    const size_t from = real.body.find("\"detail\""), to = real.body.find("\"request_id\"");
+    EXPECT_TRUE(says(tried, real.body.substr(from, to - from))) << tried.body;
+  }
+  EXPECT_EQ(as("watcher", "POST", "/api/v1/jobs?dry_run=true", R"({"command":["x"]})").status, 403);
+}
+
+TEST_F(DryRun, SeveralArraysAndGangs) {
+  const http::Response tried = try_out(
+      R"({"jobs":[{"command":["x"],"array":"1-3","cpus":1,"time":"1h"},
+                  {"command":["x"],"gang":3,"cpus":1,"time":"1h"},
+                  {"command":["x"],"hold":true}]})");
+  EXPECT_EQ(tried.status, 200) << tried.body;
+  EXPECT_TRUE(says(tried, R"("tasks":3,"tasks_now":3)")) << tried.body;
+  EXPECT_TRUE(says(tried, R"("starts":")" + in(hours(1)) + "\"")) << tried.body;
+  EXPECT_TRUE(says(tried, R"("reason":"held")")) << tried.body;
+  nothing_was_submitted(0);
+}
+
+TEST_F(DryRun, UsesUpNoKey) {
+  EXPECT_EQ(try_out(R"({"command":["x"]})", {{"Idempotency-Key", "k"}}).status, 200);
+  const http::Response real =
+      as("ada", "POST", "/api/v1/jobs", R"({"command":["y"]})", {{"Idempotency-Key", "k"}});
+  EXPECT_EQ(real.status, 201) << real.body;
+  EXPECT_TRUE(says(real, R"("repeated":false)"));
+}
+
+TEST_F(DryRun, KnowsJobsThatHaveEnded) {
+  fill();
+  end("1", 0);
+  EXPECT_TRUE(says(try_out(R"({"command":["x"],"after":[{"job":"1","kind":"after_success"}]})"),
+                   R"("starts":"now")"));
+}
+
+}  // namespace
+}  // namespace atl::api

@@ -1,0 +1,39 @@
+// Why a job waits and when it is expected to start, worked out in a copy of the server
+// (runtime/aside.h): nothing but the state is touched.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "api/job_row.h"
+#include "core/forecast.h"
+#include "core/scheduling/explain.h"
+#include "spec/json_writer.h"
+
+namespace atl::api {
+
+// Three runs of the forecast: work takes as long as the shorter half, half or most of it used to.
+struct ExpectedStart {
+  Time expected;          // zero: nobody knows
+  Time earliest, latest;  // likewise
+  Time not_before;        // as far as was looked without its starting; zero: it did
+  bool rough = false;     // beyond that carried on at the pace seen so far
+};
+
+// Why each of the jobs waits and when it starts.
+struct Outlooks {
+  std::map<JobId, core::scheduling::Explanation> why;
+  std::map<JobId, ExpectedStart> starts;
+};
+Outlooks look_ahead(const core::State& state, Time now, const std::set<JobId>& jobs);
+
+// The answer to `explain`; without a forecast if there is none, and of a job that has ended.
+std::string explanation_body(const core::State& table, JobId id, JobState state,
+                             const core::scheduling::Explanation& why, const ExpectedStart* starts);
+
+// Members of an object: expected_start and alternatives.
+void write_outlook(spec::JsonWriter& json, const core::scheduling::Explanation& why,
+                   const ExpectedStart* starts, Time now);
+
+}  // namespace atl::api

@@ -157,21 +157,6 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
 
 }  // namespace
 
-namespace {
-
-// The first number that is free: rounds have lists by shape, so the numbers stay small.
-ShapeId new_shape(State& state) {
-  if (state.shapes.size() >= state.counters.shape) return ShapeId{++state.counters.shape};
-  ShapeId free{1};
-  for (const auto& [id, entry] : state.shapes) {
-    if (id != free) break;
-    ++free.value;
-  }
-  return free;
-}
-
-}  // namespace
-
 Waiting place_of(const State& state, const Job& job) {
   const int64_t step = state.policy.ageing.us;
   return {job.yielded.empty(), job.submitted - Duration{state.terms_of(job).priority * step},
@@ -275,7 +260,7 @@ void index_terms(State& state, TermsEntry& entry) {
   const Shape shape{terms.resources, terms.site, terms.gang, span_of(terms)};
   if (!entry.shape) {
     const auto [known, added] = state.shape_ids.try_emplace(shape, ShapeId{});
-    if (added) known->second = new_shape(state);
+    if (added) known->second = ShapeId{++state.counters.shape};
     entry.shape = known->second;
   }
   state.shape_ids.emplace(shape, entry.shape);

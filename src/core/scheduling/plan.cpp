@@ -31,8 +31,7 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (const Time until = own_end(world, task, holder))
-      known.emplace_back(until, task, &holder);
+    if (const Time until = own_end(world, task, holder)) known.emplace_back(until, task, &holder);
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {

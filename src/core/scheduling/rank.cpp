@@ -84,7 +84,7 @@ void Ranking::prune(Branch& leaf) {
   const Left left = left_to(leaf.who.ns);
   std::erase_if(leaf.queues, [&](const Cursor& cursor) {
     return world_.full.contains(cursor.shape) || dropped(leaf, cursor.shape) ||
-           !holds(left, world_.asks[cursor.shape.value]);
+           !holds(left, world_.ask(cursor.shape));
   });
   std::make_heap(leaf.queues.begin(), leaf.queues.end(), kLater);
 }
@@ -102,7 +102,7 @@ bool Ranking::look_into(int at) {
       std::vector<Cursor>& cursors = branches_[static_cast<size_t>(member)].queues;
       cursors.reserve(queues.size());
       for (const auto& [shape, queue] : queues) {
-        if (!world_.full.contains(shape) && holds(left, world_.asks[shape.value]))
+        if (!world_.full.contains(shape) && holds(left, world_.ask(shape)))
           cursors.push_back({queue.first(), shape, queue.begin(), queue.end()});
       }
       std::make_heap(cursors.begin(), cursors.end(), kLater);

@@ -57,12 +57,11 @@ void list_asks(World& world) {
   for (const auto& [id, ns] : state.namespaces) collect(ns.quota);
   for (const auto& [id, cohort] : state.cohorts) collect(cohort.nominal);
   world.device_keys.assign(keys.begin(), keys.end());
-  world.asks.resize(size_t{state.counters.shape} + 1);
+  world.ask_of.resize(size_t{state.counters.shape} + 1);
   for (const auto& [id, entry] : state.shapes) {
     const Resources& resources = entry.shape.resources;
-    Ask& ask = world.asks[id.value];
-    ask.cpu_milli = resources.cpu_milli;
-    ask.memory_bytes = resources.memory_bytes;
+    world.ask_of[id.value] = static_cast<uint32_t>(world.asks.size());
+    Ask& ask = world.asks.emplace_back(Ask{resources.cpu_milli, resources.memory_bytes, {}});
     if (resources.devices.empty()) continue;
     for (size_t i = 0; i < world.device_keys.size(); ++i) {
       if (const int64_t asked = asked_of(resources, world.device_keys[i]))

@@ -97,7 +97,8 @@ struct World {
   Stock stock;
   Terms smallest;                        // of each resource the least that anybody waits for
   std::vector<std::string> device_keys;  // that some quota limits: "gpu", "gpu:a100"
-  std::vector<Ask> asks;                 // by shape
+  std::vector<Ask> asks;                 // of each shape there is
+  std::vector<uint32_t> ask_of;          // of a shape, by its number
   ShapeSet full;                         // shapes for which the round has found no room
   // To see what is expected: work ends as these say, not at its limit. A round has none.
   const class Estimates* estimates = nullptr;
@@ -117,6 +118,7 @@ struct World {
   // How far the leaders of a group, or of one job in it, have been given followers by this round.
   std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
 
+  const Ask& ask(ShapeId shape) const { return asks[ask_of[shape.value]]; }
   const InUse& in_use_of(NamespaceId ns) const;
   const InUse& in_use_of(CohortId cohort) const;
   const InUse& in_use_of(Tier tier) const;

@@ -168,7 +168,8 @@ constexpr std::array kExplanation{
     maybe(Kind::number, "in_use", "How much of it is in use where it comes nearest to fitting."),
     maybe(Kind::number, "limit", "How much of it there is, or may be used."),
     always(Kind::objects, "held_by", "Who has it, most first.", held_by_shape),
-    maybe(Kind::time, "starts_by", "When it starts at the latest, if nobody else comes."),
+    maybe(Kind::time, "starts_by",
+          "When the first in line starts at the latest, if nobody else comes."),
     maybe(Kind::object, "expected_start", "When it is expected to start.", expected_start_shape),
     always(Kind::objects, "alternatives", "Other requests that would start now or sooner.",
            alternative_shape)};
@@ -180,7 +181,8 @@ constexpr std::array kTried{
     always(Kind::integer, "tasks_now", "How many of them start now."),
     maybe(Kind::text, "reason", "Why it would wait, in one word."),
     maybe(Kind::text, "sentence", "Why it would wait, for people; only of the first ten jobs."),
-    maybe(Kind::time, "starts_by", "When it starts at the latest, if nobody else comes."),
+    maybe(Kind::time, "starts_by",
+          "When the first in line starts at the latest, if nobody else comes."),
     maybe(Kind::object, "expected_start", "When it is expected to start.", expected_start_shape),
     always(Kind::objects, "alternatives", "Other requests that would start now or sooner.",
            alternative_shape)};

@@ -16,7 +16,7 @@ std::optional<int64_t> parse_thousandths(std::string_view text) {
   if (point != std::string_view::npos && fraction.empty()) return std::nullopt;
   while (fraction.size() > 3 && fraction.back() == '0') fraction.remove_suffix(1);
   const auto units = whole.empty() && !fraction.empty() ? 0 : parse_int(whole);
-  if (!units || *units < 0 || *units > INT64_MAX / 2000 || whole.starts_with('+') ||
+  if (!units || *units > INT64_MAX / 2000 || whole.starts_with('+') || whole.starts_with('-') ||
       fraction.size() > 3)
     return std::nullopt;
   int64_t milli = 0;

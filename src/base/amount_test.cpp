@@ -12,8 +12,8 @@ TEST(Milli, ReadsWhatPeopleWriteAndNothingElse) {
   EXPECT_EQ(parse_milli("0.125").value(), 125);
   EXPECT_EQ(parse_milli("250m").value(), 250);
   EXPECT_EQ(parse_milli("1.5000").value(), 1500);
-  for (const char* bad : {"", "-1", "+1", "1.", ".", "-.5", "+.5", "0.0001", "1e3", "nan", "1 ",
-                          "99999999999999999999", "m"}) {
+  for (const char* bad : {"", "-1", "+1", "1.", ".", "-.5", "+.5", "-0", "-0.5", "0.0001", "1e3",
+                          "nan", "1 ", "99999999999999999999", "m"}) {
     EXPECT_FALSE(parse_milli(bad)) << bad;
   }
 }

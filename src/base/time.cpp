@@ -3,6 +3,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -122,11 +123,17 @@ std::string format_duration(Duration d) {
 std::string format_time(Time t) {
   const int64_t whole = t.us >= 0 ? t.us / kSecond : (t.us - kSecond + 1) / kSecond;
   const int64_t fraction = t.us - whole * kSecond;
-  const time_t seconds_since = whole;
-  std::tm tm{};
-  gmtime_r(&seconds_since, &tm);
+  // Not by gmtime, which takes a lock that a copy of the process (runtime/aside.h) would never get.
+  const std::chrono::sys_seconds at{std::chrono::seconds(whole)};
+  const auto midnight = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(midnight);
+  const std::chrono::hh_mm_ss clock(at - midnight);
   char buffer[64];
-  size_t n = std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%S", &tm);
+  auto n = static_cast<size_t>(std::snprintf(
+      buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+      static_cast<int>(clock.seconds().count())));
   if (fraction != 0) {
     n += static_cast<size_t>(
         std::snprintf(buffer + n, sizeof buffer - n, ".%06lld", static_cast<long long>(fraction)));

@@ -26,7 +26,8 @@ void Forward::end_until(Time now, size_t max) {
 
 // The next round is due as soon as its time has come.
 void Forward::want_tick() {
-  if (!tick_at_) tick_at_ = std::max(now_, last_tick_ + round_);
+  const Time due = std::max(now_, last_tick_ + round_);
+  if (!tick_at_ || due < tick_at_) tick_at_ = due;
 }
 
 void Forward::tick() {

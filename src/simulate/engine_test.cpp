@@ -49,6 +49,23 @@ std::vector<int64_t> ends(const Outcome& outcome) {
 }
 using Seconds = std::vector<int64_t>;
 
+// What is still to come (here an hour of the calendar) is no reason to look away until then.
+TEST(Engine, AnHourOfTheCalendarThatConcernsNobodyChangesNothing) {
+  TestTrace t;
+  t.add_node(2);
+  for (int i = 0; i < 5; ++i) t.add(i * 10, 2, 100);
+  const Seconds before = starts(t.run());
+  core::CalendarEntry entry;
+  entry.name = "services";
+  entry.tier = core::Tier::service;
+  entry.days = 127;
+  entry.from = 8 * 60;
+  entry.until = 18 * 60;
+  entry.share_milli = 900;
+  t.file.calendar = {entry};
+  EXPECT_EQ(starts(t.run()), before);
+}
+
 TEST(Engine, WhoFindsNoRoomStartsWhenThereIsSome) {
   TestTrace t;
   t.add_node(2);

@@ -265,7 +265,7 @@ HeldDevice held(const Device& device, const Part& part) {
     held.size = part.profile->size;
     held.memory_bytes = part.profile->memory_bytes;
   } else if (part.share_milli < kWholeDevice) {
-    held.memory_bytes = device.memory_bytes / kWholeDevice * part.share_milli;
+    held.memory_bytes = device.memory_bytes * part.share_milli / kWholeDevice;
   }
   return held;
 }

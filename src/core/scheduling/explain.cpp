@@ -329,10 +329,10 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   if (quick) return why;
   tell_holders(world, job, why);
   const Prospects prospect = prospects(state, job, state.terms_of(job), now);
-  why.starts_by = prospect.by;
   why.alternatives = prospect.alternatives;
   why.sooner = prospect.sooner;
   why.position = position_of(state, job);
+  if (why.position <= 1) why.starts_by = prospect.by;  // those ahead may take it first
   why.sentence += "; position " + std::to_string(why.position) +
                   (why.position > kPositionMax ? " or later" : "");
   return why;

@@ -108,7 +108,7 @@ Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end
 
 namespace {
 
-constexpr int kFullestLookedAt = 16;  // of those alike that have room
+constexpr int kFullestLookedAt = 64;  // of those alike that have room
 
 int64_t free_devices(const Room& room) {
   int64_t sum = 0;

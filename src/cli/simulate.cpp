@@ -78,27 +78,8 @@ void shorten_names(std::vector<Trial>& trials) {
   }
 }
 
-// The platform of a trial as it begins. The calendar goes by the trace's clock, in UTC.
 Result<core::State> state_of(const Trial& trial, const simulate::Trace& trace) {
-  const spec::PlatformFile& file = trial.file;
-  const auto refuse = [&](const std::string& field, const std::string& message) {
-    const int line = file.line_of(field);
-    return fail(ErrorCode::invalid,
-                trial.path + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message);
-  };
-  if (!file.reservations.empty())
-    return refuse("reservations",
-                  "a trace has times of its own, in which dates mean nothing; leave reservations "
-                  "out of what is simulated");
-  auto state = simulate::build_state(file, trial.path, trial.nodes, trace);
-  if (!state || file.calendar.empty()) return state;
-  core::ApplyPlatform wish;
-  wish.calendar = file.calendar;
-  const core::Actor root{state->users.begin()->first, false, {}, {}};
-  const auto events = core::decide(*state, {state->now, core::Request{root, std::move(wish)}});
-  if (!events) return refuse(events.error().field, events.error().message);
-  for (const core::Event& event : *events) core::apply(*state, event);
-  return state;
+  return simulate::build_state(trial.file, trial.path, trial.nodes, trace);
 }
 
 // All of them are looked at before the first is run: a mistake in the last one is told at once.

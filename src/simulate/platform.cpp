@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "core/core.h"
 #include "core/limits.h"
+#include "spec/platform_change.h"
 
 namespace atl::simulate {
 namespace {
@@ -19,52 +20,28 @@ class Builder {
 
   core::State take() { return std::move(state_); }
 
-  [[nodiscard]] Result<void> ask(Command command, const std::string& field = {}) {
+  [[nodiscard]] Result<void> ask(Command command) {
     const core::Actor actor{state_.users.empty() ? UserId{} : kRoot, false, {}, {}};
-    return run(core::Request{actor, std::move(command)}, field);
+    return run(core::Request{actor, std::move(command)});
   }
   void must(Command command) {
     const auto done = ask(std::move(command));
     CHECK(done.has_value(), done.error().message);
   }
   void report_nodes(const Nodes& nodes) {
-    const auto done = run(core::Report{core::SiteProbed{kSite, {nodes, {}}}}, "");
+    const auto done = run(core::Report{core::SiteProbed{kSite, {nodes, {}}}});
     CHECK(done.has_value(), "a site's report is never refused");
   }
 
-  // Parents before their members, in whatever order the file has them.
-  [[nodiscard]] Result<void> add_cohorts() {
-    std::set<size_t> left;
-    for (size_t i = 0; i < file_.cohorts.size(); ++i) left.insert(i);
-    while (!left.empty()) {
-      const auto ready = std::find_if(left.begin(), left.end(), [&](size_t i) {
-        const std::string& parent = file_.cohorts[i].parent;
-        return parent.empty() || state_.cohort_named(parent);
-      });
-      const size_t at = ready == left.end() ? *left.begin() : *ready;
-      const spec::CohortEntry& entry = file_.cohorts[at];
-      if (auto ok = ask(core::SetCohort{entry.name, entry.parent, entry.weight_milli, entry.quota,
-                                        entry.borrow},
-                        "cohorts[" + std::to_string(at) + "]");
-          !ok)
-        return ok;
-      left.erase(at);
-    }
-    return {};
-  }
-
-  [[nodiscard]] Result<void> add_namespaces() {
-    for (size_t i = 0; i < file_.namespaces.size(); ++i) {
-      const spec::NamespaceEntry& entry = file_.namespaces[i];
-      const std::string field = "namespaces[" + std::to_string(i) + "]";
-      for (Command& command : std::vector<Command>{
-               core::CreateNamespace{entry.name, ""},
-               core::SetStake{entry.name, entry.cohort, entry.weight_milli, entry.borrow},
-               core::SetQuota{entry.name, entry.quota}}) {
-        if (auto ok = ask(std::move(command), field); !ok) return ok;
-      }
-    }
-    return {};
+  // All that the file says, as a server would put it in force.
+  [[nodiscard]] Result<void> put_in_force() {
+    if (!file_.reservations.empty())
+      return refuse("reservations",
+                    "a trace has times of its own, in which dates mean nothing; leave reservations "
+                    "out of what is simulated");
+    core::ApplyPlatform wish = spec::to_command(file_, false);
+    for (auto& entry : wish.namespaces) entry.members.reset();  // those are whom the trace names
+    return ask(std::move(wish));
   }
 
   // Everybody who submits, as members of where they submit to.
@@ -86,18 +63,16 @@ class Builder {
   static constexpr const char* kRootName = "root";
 
  private:
-  [[nodiscard]] Result<void> run(std::variant<core::Request, core::Report, core::Tick> body,
-                                 const std::string& field) {
+  [[nodiscard]] Result<void> run(std::variant<core::Request, core::Report, core::Tick> body) {
     const auto events = core::decide(state_, {Time{1}, std::move(body)});
-    if (!events) {
-      const std::string path =
-          field + (events.error().field.empty() ? "" : "." + events.error().field);
-      const int line = file_.line_of(path);
-      return fail(ErrorCode::invalid, name_ + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
-                                          events.error().message);
-    }
+    if (!events) return refuse(events.error().field, events.error().message);
     for (const core::Event& event : *events) core::apply(state_, event);
     return {};
+  }
+  tl::unexpected<Error> refuse(const std::string& field, const std::string& message) const {
+    const int line = file_.line_of(field);
+    return fail(ErrorCode::invalid,
+                name_ + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message);
   }
 
   const spec::PlatformFile& file_;
@@ -163,14 +138,7 @@ Result<core::State> build_state(const spec::PlatformFile& file, const std::strin
   builder.must(core::CreateUser{Builder::kRootName, true, 0});
   builder.must(core::AddSite{kSite, "simulated"});
   builder.report_nodes(nodes);
-  if (file.policy) {
-    if (auto ok =
-            builder.ask(core::SetPolicy{file.policy->half_life, file.policy->ageing}, "policy");
-        !ok)
-      return tl::unexpected(ok.error());
-  }
-  if (auto ok = builder.add_cohorts(); !ok) return tl::unexpected(ok.error());
-  if (auto ok = builder.add_namespaces(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = builder.put_in_force(); !ok) return tl::unexpected(ok.error());
   builder.add_people(trace);
   return builder.take();
 }

@@ -22,7 +22,8 @@ using Nodes = std::vector<core::NodeCapacity>;
 
 int64_t cores_milli(const Nodes& nodes);
 
-// `name` is the file's, for messages. Namespaces that only the trace names have weight 1.
+// `name` is the file's, for messages. The calendar goes by the trace's clock, in UTC. Namespaces
+// that only the trace names have weight 1.
 [[nodiscard]] Result<core::State> build_state(const spec::PlatformFile& file,
                                               const std::string& name, const Nodes& nodes,
                                               const Trace& trace);

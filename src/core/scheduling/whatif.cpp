@@ -53,6 +53,41 @@ class Trial {
   const Job& job_;
 };
 
+// "a100|v100:2", "a100:0.5", "2"; empty: people have no word for it.
+std::string device_word(const DeviceRequest& request) {
+  std::string models;
+  for (const std::string& model : models_of(request))
+    models +=
+        (models.empty() ? "" : "|") + (model.empty() && !request.also.empty() ? "any" : model);
+  std::string amount = std::to_string(request.count);
+  if (!takes_whole(request)) {
+    if (request.count > 1) return {};
+    amount = takes_slice(request)       ? request.profile
+             : request.memory_bytes > 0 ? format_bytes(request.memory_bytes)
+                                        : format_milli(request.share_milli);
+  }
+  return (models.empty() ? "" : models + ":") + amount;
+}
+
+// All of the devices as they are written on the command line: such a flag stands for all of its
+// kind. Empty: there is no way to write it.
+std::string device_flags(const Resources& resources) {
+  std::string gpus, others;
+  std::set<std::string> words;
+  for (const DeviceRequest& request : resources.devices) {
+    const std::string word = device_word(request);
+    if (word.empty() || !words.insert(request.kind + ":" + word).second) return {};
+    if (request.kind == "gpu")
+      gpus += (gpus.empty() ? "" : ",") + word;
+    else
+      others += " --device " + request.kind + ":" + word;
+  }
+  if (gpus.find('|') != std::string::npos)
+    gpus = "'" + gpus + "'";  // shells have their own use of it
+  if (gpus.empty()) return others.empty() ? others : others.substr(1);
+  return "--gpus " + gpus + others;
+}
+
 // The largest value below `asked`, in steps, with which it starts; zero: none.
 int64_t largest(int64_t asked, int64_t step, const std::function<bool(int64_t)>& starts) {
   int64_t low = 0, high = (asked - 1) / step;  // in steps; low starts, or is nothing
@@ -85,7 +120,7 @@ class Search {
 
  private:
   bool offer(std::string change, const Terms& terms) {
-    if (!trial_.starts(terms)) return false;
+    if (change.empty() || !trial_.starts(terms)) return false;
     found_.push_back({std::move(change), terms, world_.now});
     return true;
   }
@@ -123,27 +158,23 @@ class Search {
   void other_devices() {
     for (size_t i = 0; i < terms_.resources.devices.size(); ++i) {
       const DeviceRequest& asked = terms_.resources.devices[i];
-      const std::string flag = asked.kind == "gpu" ? "--gpus " : "--device " + asked.kind + ":";
       Terms terms = terms_;
       DeviceRequest& request = terms.resources.devices[i];
+      const auto offered = [&] { return offer(device_flags(terms.resources), terms); };
       if (!asked.model.empty()) {
         request.model = "";
         request.also.clear();
-        if (offer(flag + (takes_whole(asked) ? std::to_string(asked.count) : "any"), terms))
-          continue;
+        if (offered()) continue;
         request = asked;
       }
       for (request.count = asked.count - 1; request.count > 0; --request.count) {
-        const std::string model = asked.model.empty() ? "" : asked.model + ":";
-        if (offer(flag + model + std::to_string(request.count), terms)) break;
+        if (offered()) break;
       }
       request = asked;
       if (!takes_whole(asked) || asked.count != 1) continue;
       for (const int32_t share : {500, 250}) {
         request.share_milli = share;
-        if (offer(flag + (asked.model.empty() ? "" : asked.model + ":") + format_milli(share),
-                  terms))
-          break;
+        if (offered()) break;
       }
     }
   }
@@ -174,7 +205,8 @@ class Search {
     if (members > 0) offer("--gang " + std::to_string(members), terms);
   }
   void elsewhere() {
-    if (terms_.site.empty()) return;
+    const Site* named = terms_.site.empty() ? nullptr : world_.state->site_named(terms_.site);
+    if (!named || only_by_name(*world_.state, *named)) return;  // it was asked for to pretend
     Terms terms = terms_;
     terms.site.clear();
     offer("no --site", terms);
@@ -204,16 +236,20 @@ std::vector<Alternative> smaller(const Terms& asked) {
   const Resources& r = asked.resources;
   for (size_t i = 0; i < r.devices.size(); ++i) {
     const DeviceRequest& each = r.devices[i];
-    const std::string flag = each.kind == "gpu" ? "--gpus " : "--device " + each.kind + ":";
     if (!takes_whole(each)) continue;
-    if (!each.model.empty())
-      offer(flag + std::to_string(each.count), [&](Terms& terms) {
-        terms.resources.devices[i].model.clear();
-        terms.resources.devices[i].also.clear();
-      });
-    if (each.count > 1)
-      offer(flag + (each.model.empty() ? "" : each.model + ":") + std::to_string(each.count / 2),
-            [&](Terms& terms) { terms.resources.devices[i].count /= 2; });
+    const auto offer_devices = [&](const DeviceRequest& request) {
+      Resources changed = r;
+      changed.devices[i] = request;
+      if (std::string flags = device_flags(changed); !flags.empty())
+        offer(std::move(flags), [&](Terms& terms) { terms.resources = changed; });
+    };
+    DeviceRequest other = each;
+    other.model.clear();
+    other.also.clear();
+    if (!each.model.empty()) offer_devices(other);
+    other = each;
+    other.count /= 2;
+    if (other.count > 0) offer_devices(other);
   }
   if (const int64_t cpus = r.cpu_milli / 2000 * 1000; cpus > 0)
     offer("--cpus " + format_milli(cpus), [&](Terms& terms) { terms.resources.cpu_milli = cpus; });

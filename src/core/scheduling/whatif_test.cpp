@@ -82,6 +82,20 @@ TEST(WhatIf, AShorterTimeFitsBeforeSomebodyElsesRoom) {
   EXPECT_TRUE(offers(why, "--time 1h")) << testing::PrintToString(changes(why));
 }
 
+TEST(WhatIf, DevicesAreWrittenAsTheyWereTried) {
+  TestWorld world;
+  world.nodes({node("n", 8, int64_t{8} << 30, 2, "a100"), node("m", 8, int64_t{8} << 30, 1, "t4")});
+  SubmitJob job = timed(1000, hours(1));
+  job.terms.resources.devices = {{"gpu", "a100", 2}};
+  world.submit(job);
+  world.settle();
+  job.terms.resources.devices = {{"gpu", "a100", 2, {"t4"}}};
+  const JobId id = world.submit(job);
+  world.settle();
+  const auto why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_TRUE(offers(why, "--gpus 'a100|t4:1'")) << testing::PrintToString(changes(why));
+}
+
 // Every change that is offered starts at once when it is made, and nothing is offered to one that
 // starts anyway.
 TEST(WhatIfProperty, WhatIsOfferedIsTrue) {

@@ -40,7 +40,8 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   found.task_waiting = job.waiting.contains(index);
   found.unplaced = unplaced_outcome(job, index);
   if (found.row.waiting > 0) {
-    const auto why = core::scheduling::explain(state, job, true, now);
+    if (!reasons.glance) reasons.glance.emplace(state, now);
+    const auto why = core::scheduling::explain(*reasons.glance, job, true);
     found.sentence = why.sentence;
     found.waits_for = why.waits_for;
     found.until = why.until;

@@ -9,13 +9,14 @@ namespace {
 
 const char* waiting_reason(const core::State& state, const core::Job& job, ReasonCache& reasons,
                            Time now) {
-  // Only a ready job that is no array shares its reason with others of its group.
-  const bool shared = job.ready() && !job.array;
+  // One that limits itself, or is not ready, has reasons of its own.
+  const bool shared = job.ready() && state.terms_of(job).parallel_max == 0;
   const auto ask = [&] {
-    return core::scheduling::reason_word(core::scheduling::explain(state, job, true, now));
+    if (!reasons.glance) reasons.glance.emplace(state, now);
+    return core::scheduling::reason_word(core::scheduling::explain(*reasons.glance, job, true));
   };
   if (!shared) return ask();
-  const auto [at, fresh] = reasons.try_emplace({job.ns, job.terms}, nullptr);
+  const auto [at, fresh] = reasons.known.try_emplace({job.ns, job.terms}, nullptr);
   if (fresh) at->second = ask();
   return at->second;
 }

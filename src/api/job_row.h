@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/scheduling/explain.h"
 #include "core/state.h"
 #include "journal/journal.h"
 #include "spec/json_writer.h"
@@ -47,7 +48,11 @@ struct JobRow {
 };
 
 // Why jobs wait, asked once per namespace and terms: neighbours in a list mostly share them.
-using ReasonCache = std::map<std::pair<NamespaceId, TermsId>, const char*>;
+struct ReasonCache {
+  std::map<std::pair<NamespaceId, TermsId>, const char*> known;
+  // Of the state as it is: to be reset before the core's thread is given back.
+  std::optional<core::scheduling::Glance> glance;
+};
 
 JobRow live_row(const core::State& state, const core::Job& job, ReasonCache& reasons, Time now);
 JobRow ended_row(const journal::EndedJob& ended);

@@ -9,8 +9,9 @@
 namespace atl::api {
 namespace {
 
-constexpr size_t kScanPerSlice =
-    2'000;  // jobs looked at before the core's thread is given back: well under 5 ms
+// Jobs looked at before the core's thread is given back; reasons cost a look at the world, and one
+// round, for all of them.
+constexpr size_t kScanPerSlice = 2'000;
 
 struct Listing {
   CallPtr call;
@@ -210,12 +211,16 @@ void scan(const ListingPtr& list, JobId from) {
     auto it = from ? state.jobs.lower_bound(from) : state.jobs.end();
     size_t looked = 0;
     const Time now = list->call->context.options.now();
+    bool more = false;
     while (it != state.jobs.begin() && list->rows.size() <= list->limit) {
-      if (looked++ == kScanPerSlice) return scan(list, it->first);
+      more = looked++ == kScanPerSlice;
+      if (more) break;
       --it;
       if (wanted(*list, it->second))
         list->rows.push_back(live_row(state, it->second, list->reasons, now));
     }
+    list->reasons.glance.reset();
+    if (more) return scan(list, it->first);
     run_on(list->call->context.quick, list->call, [list] { show(*list); });
   });
 }

@@ -195,10 +195,9 @@ std::optional<Explanation> quota_claimed(const World& world, const Job& job, con
 }
 
 // There would be room, were it not kept for somebody who is served before.
-Explanation claimed(const State& state, const Job& job, Time now) {
+Explanation claimed(const World& world, const Job& job) {
   Explanation why;
-  const World world = after_round(state, now);
-  const Terms& terms = state.terms_of(job);
+  const Terms& terms = world.state->terms_of(job);
   if (auto quota = quota_claimed(world, job, terms)) return std::move(*quota);
   for (const Claim& claim : world.claims) {
     const NodeView& view = world.nodes[claim.node];
@@ -303,8 +302,26 @@ uint64_t position_of(const State& state, const Job& job) {
   return ahead + 1;
 }
 
+Glance::Glance(const State& state, Time now) : state_(state), now_(std::max(now, state.now)) {}
+
+const World& Glance::world() {
+  if (!world_) world_ = look(state_, now_);
+  return *world_;
+}
+
+const World& Glance::after_round() {
+  if (!after_round_) after_round_ = scheduling::after_round(state_, now_);
+  return *after_round_;
+}
+
 Explanation explain(const State& state, const Job& job, bool quick, Time now) {
-  now = std::max(now, state.now);
+  Glance glance(state, now);
+  return explain(glance, job, quick);
+}
+
+Explanation explain(Glance& glance, const Job& job, bool quick) {
+  const State& state = glance.state();
+  const Time now = glance.now();
   Explanation why;
   if (job.held) {
     why.block.obstacle = Obstacle::held;
@@ -314,7 +331,7 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   if (!job.dependencies.empty()) return dependency(job);
   if (job.waiting.empty() || (job.gang && !job.tasks.empty())) return pausing_or_in_line(job);
   uint32_t members = 0;
-  const World world = look(state, now);
+  const World& world = glance.world();
   why.block = first_block(world, job, members);
   why.sentence = sentence_for(state, job, why.block);
   if (job.gang && why.block.obstacle != Obstacle::turn)
@@ -323,7 +340,7 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
                    " would have room: " + why.sentence;
   if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why, now);
   if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, now);
-  if (why.block.obstacle == Obstacle::turn) why = claimed(state, job, now);
+  if (why.block.obstacle == Obstacle::turn) why = claimed(glance.after_round(), job);
   if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))
     why = std::move(*room);
   if (quick) return why;

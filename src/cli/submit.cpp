@@ -81,7 +81,8 @@ Result<int> run(Session& session, const SubmitFlags& flags) {
     session.say("atoll: " + answer.error().message);
     return launcher_exit_code(answer.error());
   }
-  return follow_to_end(session, answer->text("id"), job->spec.array.has_value());
+  const bool several = job->spec.array || job->spec.gang.value_or(0) > 0;
+  return follow_to_end(session, answer->text("id"), several);
 }
 
 }  // namespace

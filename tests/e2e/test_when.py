@@ -191,6 +191,10 @@ class OneMachine(unittest.TestCase):
             self.assertNotEqual(self.atoll.cli(*args, env=env, check=False).returncode, 0, args)
         self.assertEqual(self.atoll.cli("calendar", "-q", env=env).stdout, "")
 
+    def test_a_gang_is_followed_as_its_members(self):
+        done = self.atoll.cli("run", "--gang", "2", "--cpus", "1", "--", "sh", "-c", "echo member $ATOLL_GANG_RANK")
+        self.assertEqual(sorted(line.split()[-2:] for line in done.stdout.splitlines()), [["member", "0"], ["member", "1"]])
+
     def test_a_gang_starts_together_and_knows_its_members(self):
         # Each waits for the other's file, so one alone would wait for ever.
         meet = ('touch "$ATOLL_JOB_DIR/member-$ATOLL_GANG_RANK"; n=0; while [ $n -lt "$ATOLL_GANG_SIZE" ]; do '

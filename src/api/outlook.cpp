@@ -93,8 +93,8 @@ class Scenarios {
       const auto copy = copies_.find(quantile);
       if (copy != copies_.end()) found[quantile] = starts_of(copy->second->heard());
       if (small_)
-        found[quantile] =
-            core::forecast(state_, now_, jobs_, options_for(state_, quantile, begun_ + kTimeMax));
+        found[quantile] = core::forecast(
+            state_, now_, jobs_, options_for(state_, quantile, Steady::now() + kTimeMax / 3));
       // On a busy machine a copy may not have come to say anything.
       if (found[quantile].empty()) found[quantile] = roughly(quantile);
     }
@@ -109,7 +109,7 @@ class Scenarios {
   void correct(JobId id, Explanation& why) const {
     const core::Job& job = state_.jobs.at(id);
     if (!small_ || job.gang || core::has_placed(job) || why.sooner.empty()) return;
-    const auto options = options_for(state_, kMedian, begun_ + kTimeMax);
+    const auto options = options_for(state_, kMedian, Steady::now() + kTimeMax / 3);
     const Time own = core::forecast(state_, now_, {id}, options).at(id).at;
     std::vector<Alternative> kept;
     for (Alternative& each : why.sooner) {
@@ -132,8 +132,10 @@ class Scenarios {
   // Later ends can make a job start earlier, because others get out of its way.
   static ExpectedStart spread_of(const core::Outlook& median, const core::Outlook& early,
                                  const core::Outlook& late) {
-    ExpectedStart start{median.at, median.at, median.at, median.not_before, median.rough};
+    // With the short run times it starts soonest: before that one came no run says anything.
+    ExpectedStart start{median.at, median.at, median.at, early.not_before, median.rough};
     for (const core::Outlook* each : {&early, &late}) {
+      start.rough |= each->rough;
       if (!each->at || !start.expected) continue;
       start.earliest = std::min(start.earliest, each->at);
       start.latest = std::max(start.latest, each->at);

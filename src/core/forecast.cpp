@@ -16,9 +16,10 @@ Time later(Time from, int64_t each_us, int64_t times) {
   return from + Duration{each_us * times};
 }
 
+// In tasks, with its own first one; zero: it is not ready.
 uint64_t position_in(const State& state, JobId id) {
   const Job* job = state.job(id);
-  return job && job->ready() ? scheduling::position_of(state, *job) : 0;
+  return job && job->ready() ? scheduling::tasks_until(state, *job) : 0;
 }
 
 // How many tasks of the namespace, or of all, end in kFlowSpan if each is followed by one like it.

@@ -18,6 +18,12 @@ std::string amount(const std::string& resource, int64_t value) {
   return resource == "tasks" ? std::to_string(value) : format_milli(value);
 }
 
+// Whoever reads a sentence has no use for a part of a second.
+std::string told(Time time) {
+  constexpr int64_t kSecond = 1'000'000;
+  return format_time({(time.us + kSecond - 1) / kSecond * kSecond});
+}
+
 std::string unit_name(const std::string& resource, int64_t count) {
   if (resource == "cpu") return count == 1000 ? "core" : "cores";
   if (resource == "memory") return "of memory";
@@ -128,7 +134,7 @@ Explanation pausing_or_in_line(const Job& job) {
   }
   if (!why.until) return why;
   why.block.obstacle = Obstacle::backoff;
-  why.sentence = "waiting for the pause before its next attempt, until " + format_time(why.until);
+  why.sentence = "waiting for the pause before its next attempt, until " + told(why.until);
   return why;
 }
 
@@ -151,7 +157,7 @@ std::optional<Explanation> yielding(const State& state, const Job& job) {
   why.block = {Obstacle::yielding, "tasks", tasks, 0, 0, {}};
   why.sentence = "waiting for " + std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") +
                  " to make room for it" +
-                 (why.until ? ", until " + format_time(why.until) + " at the latest" : "");
+                 (why.until ? ", until " + told(why.until) + " at the latest" : "");
   return why;
 }
 
@@ -209,8 +215,8 @@ Explanation claimed(const World& world, const Job& job) {
     why.sentence = "waiting behind job " + to_string(claim.job) + ", for which room is kept on " +
                    view.node->capacity.name;
     if (claim.until) {
-      why.sentence += " from " + format_time(claim.until) +
-                      " on; with a --time that ends before, it could start now";
+      why.sentence +=
+          " from " + told(claim.until) + " on; with a --time that ends before, it could start now";
     }
     return why;
   }
@@ -222,8 +228,7 @@ void tell_reserved(const State& state, Explanation& why, Time now) {
   for (const auto& [id, reservation] : state.reservations) {
     if (reservation.name != why.block.holder) continue;
     why.until = reservation.until;
-    why.sentence +=
-        " has it from " + format_time(reservation.from) + " to " + format_time(reservation.until);
+    why.sentence += " has it from " + told(reservation.from) + " to " + told(reservation.until);
     if (reservation.from > now)
       why.sentence += "; with a --time that ends before, it could start now";
   }
@@ -276,7 +281,7 @@ void tell_holders(const World& world, const Job& job, Explanation& why) {
   }
   if (why.held_by.size() > kTold)
     why.sentence += " and " + std::to_string(why.held_by.size() - kTold) + " more";
-  if (known) why.sentence += "; free by " + format_time(until) + " at the latest";
+  if (known) why.sentence += "; free by " + told(until) + " at the latest";
   why.sentence += ")";
 }
 
@@ -284,22 +289,37 @@ void tell_holders(const World& world, const Job& job, Explanation& why) {
 // do.
 constexpr uint64_t kPositionMax = 20'000;
 
-}  // namespace
-
-uint64_t position_of(const State& state, const Job& job) {
+// Calls fn with the ready jobs of its namespace and tier that come before it; false: it is not
+// among them.
+template <class Fn>
+bool for_each_ahead(const State& state, const Job& job, const Fn& fn) {
   const auto tier = state.backlog.find(state.terms_of(job).tier);
-  if (tier == state.backlog.end()) return 0;
+  if (tier == state.backlog.end()) return false;
   const auto ns = tier->second.find(job.ns);
-  if (ns == tier->second.end()) return 0;
+  if (ns == tier->second.end()) return false;
   const Waiting place = place_of(state, job);
   uint64_t ahead = 0;
   for (const auto& [user, queues] : ns->second) {
     for (const auto& [shape, queue] : queues) {
-      for (auto it = queue.begin(); it != queue.end() && *it < place && ahead < kPositionMax; ++it)
-        ++ahead;
+      for (auto it = queue.begin(); it != queue.end() && *it < place && ahead < kPositionMax;
+           ++it, ++ahead)
+        fn((*it).job);
     }
   }
-  return ahead + 1;
+  return true;
+}
+
+}  // namespace
+
+uint64_t position_of(const State& state, const Job& job) {
+  uint64_t ahead = 0;
+  return for_each_ahead(state, job, [&](JobId) { ++ahead; }) ? ahead + 1 : 0;
+}
+
+uint64_t tasks_until(const State& state, const Job& job) {
+  uint64_t tasks = 0;
+  const auto add = [&](JobId id) { tasks += state.jobs.at(id).waiting.size(); };
+  return for_each_ahead(state, job, add) ? tasks + 1 : 0;
 }
 
 Glance::Glance(const State& state, Time now) : state_(state), now_(std::max(now, state.now)) {}
@@ -334,7 +354,7 @@ Explanation explain(Glance& glance, const Job& job, bool quick) {
   const World& world = glance.world();
   why.block = first_block(world, job, members);
   why.sentence = sentence_for(state, job, why.block);
-  if (job.gang && why.block.obstacle != Obstacle::turn)
+  if (state.terms_of(job).gang > 1 && why.block.obstacle != Obstacle::turn)
     why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
                    " members start together and " + std::to_string(members) +
                    " would have room: " + why.sentence;

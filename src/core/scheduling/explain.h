@@ -46,6 +46,8 @@ Explanation explain(const State& state, const Job& job, bool quick = false, Time
 
 // From 1, among the ready jobs of its namespace and tier.
 uint64_t position_of(const State& state, const Job& job);
+// The same in tasks: of those before it all, and its own first one.
+uint64_t tasks_until(const State& state, const Job& job);
 
 // The reason's word for tables: "quota", "capacity".
 const char* reason_word(const Explanation& explanation);

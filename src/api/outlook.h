@@ -13,7 +13,7 @@
 
 namespace atl::api {
 
-// Three runs of the forecast: work takes as long as the shorter half, half or most of it used to.
+// Three runs of the forecast: work takes as long as a fifth, half or most of it used to at most.
 struct ExpectedStart {
   Time expected;          // zero: nobody knows
   Time earliest, latest;  // likewise

@@ -261,7 +261,7 @@ Block first_block(const World& now, const Job& job, uint32_t& members) {
   }
 }
 
-// Who has it: "bio has 2, chem 2 of which 1 is borrowed, all free by 14:20".
+// Who has it: "(bio has 2, chem has 2, 1 of it borrowed; free by … at the latest)".
 void tell_holders(const World& world, const Job& job, Explanation& why) {
   constexpr size_t kTold = 3;
   const State& state = *world.state;

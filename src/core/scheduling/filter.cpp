@@ -57,26 +57,26 @@ int64_t in_use_of(const InUse& in_use, const std::string& key) {
   return it == in_use.devices.end() ? 0 : it->second;
 }
 
-std::optional<Block> over(const Level& level, const Terms& terms) {
+std::optional<Block> over(const Level& level, const Resources& asked_for) {
   const auto check = [&](const std::string& resource, int64_t asked, int64_t used,
                          std::optional<int64_t> limit) -> std::optional<Block> {
     if (!limit || asked == 0 || used + asked <= *limit) return std::nullopt;
     return Block{Obstacle::quota, resource, asked, used, *limit, name_of(level)};
   };
   const InUse& used = *level.in_use;
-  if (auto block = check("cpu", terms.resources.cpu_milli, used.cpu_milli,
-                         limit_of(level, &Quota::cpu_milli)))
+  if (auto block =
+          check("cpu", asked_for.cpu_milli, used.cpu_milli, limit_of(level, &Quota::cpu_milli)))
     return block;
-  if (auto block = check("memory", terms.resources.memory_bytes, used.memory_bytes,
+  if (auto block = check("memory", asked_for.memory_bytes, used.memory_bytes,
                          limit_of(level, &Quota::memory_bytes)))
     return block;
   if (auto block =
           check("tasks", 1, static_cast<int64_t>(used.tasks), limit_of(level, &Quota::running)))
     return block;
-  if (terms.resources.devices.empty()) return std::nullopt;
+  if (asked_for.devices.empty()) return std::nullopt;
   for (const auto& [key, count] : level.nominal->devices) {
-    if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key),
-                           device_limit(level, key)))
+    if (auto block =
+            check(key, asked_of(asked_for, key), in_use_of(used, key), device_limit(level, key)))
       return block;
   }
   return std::nullopt;
@@ -95,23 +95,6 @@ void lower(const World& world, const Level& level, Left& left) {
   for (size_t i = 0; i < world.device_keys.size(); ++i)
     to(left.devices_milli[i], device_limit(level, world.device_keys[i]),
        in_use_of(used, world.device_keys[i]));
-}
-
-bool exceeds(const Level& level, const Resources& asked) {
-  const auto more = [](int64_t amount, int64_t used, std::optional<int64_t> limit) {
-    return limit && amount > 0 && used + amount > *limit;
-  };
-  const InUse& used = *level.in_use;
-  if (more(asked.cpu_milli, used.cpu_milli, limit_of(level, &Quota::cpu_milli)) ||
-      more(asked.memory_bytes, used.memory_bytes, limit_of(level, &Quota::memory_bytes)) ||
-      more(1, static_cast<int64_t>(used.tasks), limit_of(level, &Quota::running)))
-    return true;
-  if (asked.devices.empty()) return false;
-  return std::any_of(level.nominal->devices.begin(), level.nominal->devices.end(),
-                     [&](const auto& entry) {
-                       return more(asked_of(asked, entry.first), in_use_of(used, entry.first),
-                                   device_limit(level, entry.first));
-                     });
 }
 
 }  // namespace
@@ -150,14 +133,15 @@ int64_t asked_of(const Resources& resources, const std::string& key) {
 
 std::optional<Block> over_quota(const World& world, NamespaceId id, const Terms& terms) {
   std::optional<Block> block;
-  walk(world, id, [&](const Level& level) { return (block = over(level, terms)).has_value(); });
+  walk(world, id,
+       [&](const Level& level) { return (block = over(level, terms.resources)).has_value(); });
   return block;
 }
 
 CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
   CohortId at, found;
   walk(world, id, [&](const Level& level) {
-    if (over(level, terms)) {
+    if (over(level, terms.resources)) {
       found = at;
       return true;
     }
@@ -171,13 +155,14 @@ CohortId over_quota_of(const World& world, NamespaceId id, const Terms& terms) {
 bool would_borrow(const World& world, NamespaceId id, const Resources& resources) {
   const Namespace& ns = world.state->namespaces.at(id);
   if (!ns.stake.cohort) return false;
-  return exceeds({"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, resources);
+  return over({"namespace", &ns.name, &ns.quota, nullptr, &world.in_use_of(id)}, resources)
+      .has_value();
 }
 
 std::optional<Block> over_own_quota(const World& world, NamespaceId id, const Terms& terms) {
   std::optional<Block> block;
   walk(world, id, [&](const Level& level) {
-    block = over(level, terms);
+    block = over(level, terms.resources);
     return true;
   });
   return block;

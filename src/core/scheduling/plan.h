@@ -1,5 +1,6 @@
 // When and where: the time at which work that is there now will have made room, by the limits it
-// runs under. The head of the line is given that room; others may use it until then.
+// runs under, or as it is expected to end (World::estimates). The head of the line is given that
+// room; others may use it until then.
 #pragma once
 
 #include "core/scheduling/world.h"

@@ -18,6 +18,7 @@ struct Id {
   Int value = 0;
   auto operator<=>(const Id&) const = default;
   constexpr explicit operator bool() const { return value != 0; }
+  friend constexpr size_t hash_value(const Id& id) { return id.value; }
 };
 
 using JobId = Id<struct JobTag, uint64_t>;

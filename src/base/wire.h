@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/describe.h"
+#include "base/flat.h"
 #include "base/ids.h"
 #include "base/interval_set.h"
 #include "base/lazy_map.h"
@@ -109,6 +110,8 @@ template <class K, class V>
 struct IsMap<std::map<K, V>> : std::true_type {};
 template <class K, class V>
 struct IsMap<LazyMap<K, V>> : std::true_type {};
+template <class K, class V>
+struct IsMap<FlatMap<K, V>> : std::true_type {};
 template <class T>
 struct IsSet : std::false_type {};
 template <class T>

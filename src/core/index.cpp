@@ -26,7 +26,7 @@ void forget_shape(State& state, ShapeId id) {
   state.shapes.erase(it);
 }
 
-void add_count(std::map<std::string, int64_t>& counts, const std::string& key, int64_t more) {
+void add_count(FlatMap<std::string, int64_t>& counts, const std::string& key, int64_t more) {
   const auto it = counts.try_emplace(key, 0).first;
   it->second += more;
   CHECK(it->second >= 0, "device " + key + " released more often than taken");

@@ -48,7 +48,7 @@ struct Token {
 struct InUse {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
-  std::map<std::string, int64_t> devices;  // in thousandths, by kind and by kind:model
+  FlatMap<std::string, int64_t> devices;  // in thousandths, by kind and by kind:model
   uint64_t tasks = 0;
   bool operator==(const InUse&) const = default;
 };
@@ -114,7 +114,7 @@ struct Node {
   // derived
   int64_t cpu_milli_used = 0;
   int64_t memory_bytes_used = 0;
-  std::map<std::string, UnitUse> units_used;
+  FlatMap<std::string, UnitUse> units_used;
   FlatMap<TaskId, Holder> holders;
   bool operator==(const Node&) const = default;
 };

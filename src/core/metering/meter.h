@@ -3,10 +3,10 @@
 // of the past, and is fixed-point, so that a replay gives the same numbers.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "base/describe.h"
+#include "base/flat.h"
 #include "base/time.h"
 
 namespace atl::core {
@@ -14,7 +14,7 @@ namespace atl::core {
 struct Amounts {
   int64_t cpu_milli = 0;
   int64_t memory_mib = 0;
-  std::map<std::string, int64_t> devices_milli;  // by kind
+  FlatMap<std::string, int64_t> devices_milli;  // by kind
   bool operator==(const Amounts&) const = default;
 };
 void add(Amounts& to, const Amounts& more, int64_t times = 1);

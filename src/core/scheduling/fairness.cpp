@@ -37,25 +37,6 @@ int64_t dominant_share(const Amounts& amounts, const Amounts& capacity) {
   return most;
 }
 
-Amounts counted(const World& world, const Payer& payer, Tier tier) {
-  const State& state = *world.state;
-  Amounts past, now;
-  if (const Account* account = account_of(state, payer)) {
-    for (const auto& [each, meter] : *account) {
-      if (each > tier) break;
-      add(past, average_at(meter, world.now, state.policy.half_life));
-      add(now, meter.now);
-    }
-  }
-  past.cpu_milli /= kMeterScale;
-  past.memory_mib /= kMeterScale;
-  for (auto& [kind, amount] : past.devices_milli) amount /= kMeterScale;
-  add(now, past);
-  const auto placed = world.charged.find({payer.cohort, payer.ns, payer.user});
-  if (placed != world.charged.end()) add(now, placed->second);
-  return now;
-}
-
 Counted counted_before(const World& world, const Payer& payer, Tier tier) {
   const State& state = *world.state;
   Counted sums;
@@ -83,10 +64,28 @@ Counted counted_before(const World& world, const Payer& payer, Tier tier) {
   return sums;
 }
 
+Amounts counted(const World& world, const Payer& payer, Tier tier) {
+  const Counted before = counted_before(world, payer, tier);
+  Amounts sums{before.cpu_milli, before.memory_mib, {}};
+  size_t i = 0;
+  for (const auto& [kind, whole] : world.state->capacity.devices_milli) {
+    if (const int64_t milli = before.devices_milli[i++]) sums.devices_milli[kind] = milli;
+  }
+  const auto placed = world.charged.find(payer);
+  if (placed != world.charged.end()) add(sums, placed->second);
+  return sums;
+}
+
+const Counted& Counting::before(const Payer& payer, Tier tier) {
+  const auto [known, added] = known_[tier].try_emplace(payer);
+  if (added) known->second = counted_before(world_, payer, tier);
+  return known->second;
+}
+
 int64_t standing(const World& world, const Payer& payer, const Counted& before) {
   static const Amounts kNothing;
   const State& state = *world.state;
-  const auto placed = world.charged.find({payer.cohort, payer.ns, payer.user});
+  const auto placed = world.charged.find(payer);
   const Amounts& more = placed == world.charged.end() ? kNothing : placed->second;
   int64_t share = std::max(part(before.cpu_milli + more.cpu_milli, state.capacity.cpu_milli),
                            part(before.memory_mib + more.memory_mib, state.capacity.memory_mib));

@@ -8,14 +8,6 @@
 
 namespace atl::core::scheduling {
 
-// Whose account: a cohort, a namespace, or a user in a namespace.
-struct Payer {
-  CohortId cohort;
-  NamespaceId ns;
-  UserId user;
-  auto operator<=>(const Payer&) const = default;
-};
-
 inline constexpr int64_t kWhole = 1'000'000'000;  // all of a resource
 
 // The dominant part, of kWhole, that amounts are of the platform.
@@ -32,6 +24,18 @@ struct Counted {
   SmallVector<int64_t, 2> devices_milli;  // in the order of its kinds
 };
 Counted counted_before(const World& world, const Payer& payer, Tier tier);
+
+// Remembers it for a round, which asks more than once.
+class Counting {
+ public:
+  explicit Counting(const World& world) : world_(world) {}
+  const World& world() const { return world_; }
+  const Counted& before(const Payer& payer, Tier tier);
+
+ private:
+  const World& world_;
+  std::map<Tier, HashMap<Payer, Counted>> known_;
+};
 
 // The share for the weight: whoever has the smallest is served first.
 int64_t standing(const World& world, const Payer& payer, const Counted& before);

@@ -58,10 +58,10 @@ int64_t in_use_of(const InUse& in_use, const std::string& key) {
 }
 
 std::optional<Block> over(const Level& level, const Resources& asked_for) {
-  const auto check = [&](const std::string& resource, int64_t asked, int64_t used,
+  const auto check = [&](std::string_view resource, int64_t asked, int64_t used,
                          std::optional<int64_t> limit) -> std::optional<Block> {
     if (!limit || asked == 0 || used + asked <= *limit) return std::nullopt;
-    return Block{Obstacle::quota, resource, asked, used, *limit, name_of(level)};
+    return Block{Obstacle::quota, std::string(resource), asked, used, *limit, name_of(level)};
   };
   const InUse& used = *level.in_use;
   if (auto block =

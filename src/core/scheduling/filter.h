@@ -54,7 +54,7 @@ struct Left {
   int64_t cpu_milli = INT64_MAX;
   int64_t memory_bytes = INT64_MAX;
   int64_t tasks = INT64_MAX;
-  std::vector<int64_t> devices_milli;  // by the place of the world's key
+  SmallVector<int64_t, 4> devices_milli;  // by the place of the world's key
 };
 bool holds(const Left& left, const Ask& ask);
 // Of what the namespace is sure of.

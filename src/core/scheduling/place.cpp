@@ -4,6 +4,8 @@
 #include <bit>
 #include <tuple>
 
+#include "core/scheduling/reserved.h"
+
 namespace atl::core::scheduling {
 namespace {
 
@@ -96,6 +98,12 @@ bool node_could(const Node& node, const Resources& resources) {
       node.capacity.memory_bytes < resources.memory_bytes)
     return false;
   return resources.devices.empty() || fits(whole(node), resources);
+}
+
+bool Able::operator()(const NodeView& view) {
+  const auto [known, added] = known_.try_emplace(view.make);
+  if (added) known->second = node_could(*view.node, resources_);
+  return known->second;
 }
 
 Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end) {
@@ -206,6 +214,7 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
 
 Allowance allowance(const World& world, NamespaceId ns, Tier tier, bool without_borrowing) {
   Allowance allowed;
+  if (!world.models_limited) return allowed;
   for (const auto& [key, rest] : devices_left(world, ns, tier, without_borrowing)) {
     if (key.find(':') != std::string::npos) allowed[key] = rest.left;
   }
@@ -233,11 +242,12 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
   Block nearest{Obstacle::no_site, terms.site, 0, 0, 0, {}};
   int nearest_missing = INT32_MAX;
   bool seen = false;
+  Able able(terms.resources);
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
     if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0, {}};
     seen = true;
-    if (!node_could(*view.node, terms.resources)) continue;
+    if (!able(view)) continue;
     int missing = 0;
     const Block block = missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)),
                                    terms.resources, missing);

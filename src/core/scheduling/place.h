@@ -15,6 +15,16 @@ Allowance allowance(const World& world, NamespaceId ns, Tier tier, bool without_
 bool meant(const NodeView& view, const Terms& terms);
 // Whether the node, were it empty, could hold them.
 bool node_could(const Node& node, const Resources& resources);
+// The same for many nodes, of which most are alike.
+class Able {
+ public:
+  explicit Able(const Resources& resources) : resources_(resources) {}
+  bool operator()(const NodeView& view);
+
+ private:
+  const Resources& resources_;
+  HashMap<uint64_t, bool> known_;
+};
 // What the node has for a task of the namespace that ends by then (zero: nobody knows).
 Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end);
 

@@ -4,6 +4,7 @@
 
 #include "core/scheduling/estimate.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/reserved.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -182,10 +183,10 @@ std::vector<Opening> soonest_together(const World& world, const std::vector<Pros
 
 std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& terms) {
   std::vector<size_t> nodes;
+  Able able(terms.resources);
   for (size_t i = 0; i < world.nodes.size(); ++i) {
     const NodeView& view = world.nodes[i];
-    if (!view.awaited && meant(view, terms) && node_could(*view.node, terms.resources))
-      nodes.push_back(i);
+    if (!view.awaited && meant(view, terms) && able(view)) nodes.push_back(i);
   }
   const auto prospects = [&] {
     std::vector<Prospect> all;

@@ -9,11 +9,13 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return b.first < a.fi
 
 }  // namespace
 
-Ranking::Ranking(const World& world, Tier tier, bool own_only)
-    : world_(world), tier_(tier), own_only_(own_only) {
+Ranking::Ranking(Counting& counting, Tier tier, bool own_only)
+    : world_(counting.world()), counting_(counting), tier_(tier), own_only_(own_only) {
   branches_.emplace_back();
-  for (const Candidate& candidate : candidates(world, tier, own_only)) {
-    const CohortId cohort = world.state->namespaces.at(candidate.ns).stake.cohort;
+  const std::vector<Candidate> all = candidates(world_, tier, own_only);
+  branches_.reserve(all.size() * 2);
+  for (const Candidate& candidate : all) {
+    const CohortId cohort = world_.state->namespaces.at(candidate.ns).stake.cohort;
     const int at = add_branch({{}, candidate.ns, {}}, branch_of(cohort));
     branches_[static_cast<size_t>(at)].users = candidate.users;
   }
@@ -35,7 +37,7 @@ int Ranking::add_branch(Payer who, int parent) {
   Branch& branch = branches_.emplace_back();
   branch.who = who;
   branch.parent = parent;
-  branch.before = counted_before(world_, who, tier_);
+  branch.before = counting_.before(who, tier_);
   branch.share = standing(world_, who, branch.before);
   branches_[static_cast<size_t>(parent)].members.push_back(at);
   return at;
@@ -89,28 +91,34 @@ void Ranking::prune(Branch& leaf) {
   std::make_heap(leaf.queues.begin(), leaf.queues.end(), kLater);
 }
 
+void Ranking::add_users(int at) {
+  const NamespaceId ns = branches_[static_cast<size_t>(at)].who.ns;
+  const auto* users = std::exchange(branches_[static_cast<size_t>(at)].users, nullptr);
+  for (const auto& [user, queues] : *users) {
+    const int member = add_branch({{}, ns, user}, at);
+    branches_[static_cast<size_t>(member)].waiting = &queues;
+  }
+  std::vector<int>& members = branches_[static_cast<size_t>(at)].members;
+  std::make_heap(members.begin(), members.end(), [this](int a, int b) { return behind(b, a); });
+}
+
+void Ranking::line_up(Branch& leaf) {
+  const Queues& waiting = *std::exchange(leaf.waiting, nullptr);
+  const Left left = left_to(leaf.who.ns);
+  leaf.queues.reserve(waiting.size());
+  for (const auto& [shape, queue] : waiting) {
+    if (!world_.full.contains(shape) && holds(left, world_.ask(shape)))
+      leaf.queues.push_back({queue.first(), shape, queue.begin()});
+  }
+  std::make_heap(leaf.queues.begin(), leaf.queues.end(), kLater);
+}
+
 // Opens the branch; false when nothing is left in it.
 bool Ranking::look_into(int at) {
-  Branch* branch = &branches_[static_cast<size_t>(at)];
-  branch->open = true;
-  if (branch->users) {
-    const auto* users = std::exchange(branch->users, nullptr);
-    const NamespaceId ns = branch->who.ns;
-    const Left left = left_to(ns);
-    for (const auto& [user, queues] : *users) {
-      const int member = add_branch({{}, ns, user}, at);
-      std::vector<Cursor>& cursors = branches_[static_cast<size_t>(member)].queues;
-      cursors.reserve(queues.size());
-      for (const auto& [shape, queue] : queues) {
-        if (!world_.full.contains(shape) && holds(left, world_.ask(shape)))
-          cursors.push_back({queue.first(), shape, queue.begin(), queue.end()});
-      }
-      std::make_heap(cursors.begin(), cursors.end(), kLater);
-    }
-    branch = &branches_[static_cast<size_t>(at)];  // adding members may have moved it
-    std::make_heap(branch->members.begin(), branch->members.end(),
-                   [this](int a, int b) { return behind(b, a); });
-  }
+  Branch& branch = branches_[static_cast<size_t>(at)];
+  branch.open = true;
+  if (branch.waiting) line_up(branch);
+  if (branch.users) add_users(at);
   return refresh(at);
 }
 
@@ -145,8 +153,11 @@ bool Ranking::choose(int at) {
   }
 }
 
-const Resources& Ranking::resources_of(ShapeId shape) const {
-  return world_.state->shapes.at(shape).shape.resources;
+bool Ranking::borrows(NamespaceId ns, ShapeId shape) const {
+  Left own;
+  lower_to_own(world_, ns, own);
+  own.devices_milli.resize(world_.device_keys.size(), INT64_MAX);
+  return !holds(own, world_.ask(shape));
 }
 
 int Ranking::leaf() const {
@@ -183,7 +194,7 @@ std::optional<Ranking::Head> Ranking::best() {
     if (at < 0) return std::nullopt;
     Branch& branch = branches_[static_cast<size_t>(at)];
     const Cursor* queue = best_queue(branch);
-    if (queue && own_only_ && would_borrow(world_, branch.who.ns, resources_of(queue->shape))) {
+    if (queue && own_only_ && borrows(branch.who.ns, queue->shape)) {
       prune(branch);
     } else if (queue && queue->first == branch.first) {
       return Head{branch.who.ns, branch.who.user, queue->shape, queue->first.job};
@@ -199,7 +210,7 @@ void Ranking::advance() {
   std::vector<Cursor>& queues = branches_[static_cast<size_t>(at)].queues;
   std::pop_heap(queues.begin(), queues.end(), kLater);
   Cursor& last = queues.back();
-  if (++last.next == last.end) {
+  if ((++last.next).done()) {
     queues.pop_back();
   } else {
     last.first = *last.next;

@@ -12,7 +12,7 @@ namespace atl::core::scheduling {
 // Hands out the next job of one tier to try, until all are used up or dropped.
 class Ranking {
  public:
-  Ranking(const World& world, Tier tier, bool own_only = false);
+  Ranking(Counting& counting, Tier tier, bool own_only = false);
 
   struct Head {
     NamespaceId ns;
@@ -37,7 +37,7 @@ class Ranking {
   struct Cursor {
     Waiting first;
     ShapeId shape;
-    Queue::const_iterator next, end;
+    Queue::const_iterator next;
   };
   // Somebody among whose members, or from whose queues, one is chosen. Members are only looked into
   // when nobody else has a smaller share: most of a large backlog is never touched.
@@ -46,12 +46,13 @@ class Ranking {
     int parent = -1;
     Counted before;
     int64_t share = 0;
-    bool open = false;           // looked into: `first` is known
-    Waiting first;               // the next job below it
-    std::vector<int> members;    // a heap
-    std::vector<Cursor> queues;  // a heap
-    const std::map<UserId, Queues>* users = nullptr;
-    std::optional<ShapeSet> dropped;  // shapes that nobody below gets room for
+    bool open = false;                                // looked into: `first` is known
+    Waiting first;                                    // the next job below it
+    std::vector<int> members;                         // a heap
+    std::vector<Cursor> queues;                       // a heap
+    const std::map<UserId, Queues>* users = nullptr;  // of a namespace that was not looked into
+    const Queues* waiting = nullptr;                  // of such a user
+    std::optional<ShapeSet> dropped;                  // shapes that nobody below gets room for
   };
 
   int branch_of(CohortId cohort);
@@ -59,16 +60,19 @@ class Ranking {
   bool behind(int a, int b) const;
   Left left_to(NamespaceId ns) const;
   void prune(Branch& leaf);
+  void add_users(int at);
+  void line_up(Branch& leaf);
   bool look_into(int at);
   bool refresh(int at);
   bool choose(int at);
   const Cursor* best_queue(Branch& leaf);
   bool dropped(const Branch& leaf, ShapeId shape) const;
-  const Resources& resources_of(ShapeId shape) const;
+  bool borrows(NamespaceId ns, ShapeId shape) const;
   int leaf() const;
   void update_path(int from);
 
   const World& world_;
+  Counting& counting_;
   const Tier tier_;
   const bool own_only_;
   bool any_dropped_ = false;

@@ -7,7 +7,8 @@ namespace {
 
 std::vector<uint64_t> order(const State& state, Time now) {
   const World world = look(state, now);
-  Ranking ranking(world, Tier::batch);
+  Counting counting(world);
+  Ranking ranking(counting, Tier::batch);
   std::vector<uint64_t> ids;
   while (const auto best = ranking.best()) {
     ids.push_back(best->job.value);
@@ -58,7 +59,8 @@ TEST(Rank, AQueueThatIsDroppedLeavesTheOthers) {
   world.nodes({node("n1", 8)});
   for (const int64_t cpus : {1000, 1000, 500}) world.submit(TestWorld::job(cpus));
   World seen = look(world.state, world.now);
-  Ranking ranking(seen, Tier::batch);
+  Counting counting(seen);
+  Ranking ranking(counting, Tier::batch);
   ASSERT_TRUE(ranking.best());
   ranking.drop();
   ASSERT_TRUE(ranking.best());

@@ -84,7 +84,7 @@ class Round {
   void serve(Tier tier, bool borrowing) {
     if (borrowing && state_.cohorts.empty()) return;  // nobody lends
     if (!borrowing) serve_owed(tier);
-    Ranking ranking(world_, tier, !borrowing);
+    Ranking ranking(counting_, tier, !borrowing);
     while (made_.placed.size() < max_ && world_.full.size() < state_.shapes.size()) {
       const auto head = ranking.best();
       if (!head) break;
@@ -270,6 +270,7 @@ class Round {
 
   const State& state_;
   World world_;
+  Counting counting_{world_};
   const uint32_t max_;
   const JobId without_;
   bool may_line_up_ = true;
@@ -277,7 +278,7 @@ class Round {
   uint32_t awaited_ = 0;
   std::vector<ShapeId> shut_;
   std::optional<Yielders> yielders_;
-  std::map<JobId, Indices> under_way_;
+  HashMap<JobId, Indices> under_way_;
   Decisions made_;
 };
 

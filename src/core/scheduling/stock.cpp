@@ -19,30 +19,39 @@ uint64_t fingerprint(std::string_view text, uint64_t seed) {
   return hash;
 }
 
+// What it is, and how it can be cut.
+uint64_t fingerprint(const Device& device) {
+  uint64_t hash = fingerprint(device.kind, static_cast<uint64_t>(device.memory_bytes));
+  hash = fingerprint(device.model, hash);
+  hash = fingerprint(device.domain, hash);
+  hash =
+      mix(hash) ^ (uint64_t{device.slots} << 32) ^ static_cast<uint32_t>(device.share_step_milli);
+  for (const SliceProfile& profile : device.profiles) {
+    hash = fingerprint(profile.name, mix(hash) ^ profile.size);
+    for (const uint32_t start : profile.starts) hash = mix(hash ^ start);
+  }
+  return mix(hash);
+}
+
 // Equal for nodes with the same devices in the same state, in whatever order.
 uint64_t key_of(const NodeView& view) {
   uint64_t sum = mix(view.site.value + 1);
-  for (const DeviceRoom& room : view.free.devices) {
-    const Device& device = *room.device;
-    uint64_t hash = fingerprint(device.kind, static_cast<uint64_t>(device.memory_bytes));
-    hash = fingerprint(device.model, hash);
-    hash = fingerprint(device.domain, hash);
-    hash ^= (uint64_t{room.slots} << 32) ^ static_cast<uint32_t>(room.share_milli);
-    // How it can be cut.
-    hash =
-        mix(hash) ^ (uint64_t{device.slots} << 32) ^ static_cast<uint32_t>(device.share_step_milli);
-    for (const SliceProfile& profile : device.profiles) {
-      hash = fingerprint(profile.name, mix(hash) ^ profile.size);
-      for (const uint32_t start : profile.starts) hash = mix(hash ^ start);
-    }
-    sum += mix(hash);
-  }
+  for (const DeviceRoom& room : view.free.devices)
+    sum += mix(fingerprint(*room.device) ^ (uint64_t{room.slots} << 32) ^
+               static_cast<uint32_t>(room.share_milli));
   return sum;
 }
 
 bool plain(const NodeView& view) { return view.lent.empty() && view.kept.empty(); }
 
 }  // namespace
+
+uint64_t make_of(const NodeCapacity& capacity) {
+  uint64_t sum = mix(static_cast<uint64_t>(capacity.cpu_milli)) ^
+                 mix(~static_cast<uint64_t>(capacity.memory_bytes));
+  for (const Device& device : capacity.devices) sum += fingerprint(device);
+  return sum;
+}
 
 void Stock::add(const NodeView& view, size_t node) {
   if (!plain(view)) {

@@ -14,6 +14,9 @@ namespace atl::core::scheduling {
 
 struct NodeView;
 
+// Equal for nodes that could hold the same were they empty.
+uint64_t make_of(const NodeCapacity& capacity);
+
 struct Alike {
   size_t some = 0;  // one of them
   int64_t devices_milli = 0;

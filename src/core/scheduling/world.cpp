@@ -6,6 +6,7 @@
 #include "core/cohorts.h"
 #include "core/index.h"
 #include "core/scheduling/filter.h"
+#include "core/scheduling/reserved.h"
 
 namespace atl::core::scheduling {
 
@@ -57,6 +58,12 @@ void list_asks(World& world) {
   for (const auto& [id, ns] : state.namespaces) collect(ns.quota);
   for (const auto& [id, cohort] : state.cohorts) collect(cohort.nominal);
   world.device_keys.assign(keys.begin(), keys.end());
+  for (const CalendarEntry& entry : state.calendar.entries) {
+    for (const auto& [key, count] : entry.limit.devices) keys.insert(key);
+  }
+  world.models_limited = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key.find(':') != std::string::npos;
+  });
   world.ask_of.resize(size_t{state.counters.shape} + 1);
   for (const auto& [id, entry] : state.shapes) {
     const Resources& resources = entry.shape.resources;
@@ -98,179 +105,6 @@ void keep(NodeView& view, const Takings& takings, Time until) {
   if (until) view.lent.push_back({until, std::move(lent), nullptr});
 }
 
-// A task that has room on a node, and what of that is counted for reservations.
-struct Occupant {
-  TaskId task;
-  NamespaceId ns;
-  Time until;           // zero: nobody knows
-  bool yields = false;  // to those for whom room is reserved, when their time comes
-  Room room;
-  std::vector<Pledge> counted;
-};
-
-// Those that are stopping are left out: their room comes free. Of those that yield, who came last
-// is counted last, so that they rather than others can make room for somebody else.
-std::vector<Occupant> occupants_of(const State& state, const Node& node) {
-  std::vector<Occupant> all;
-  for (const auto& [task, holder] : node.holders) {
-    const bool stays = handed_on(state, task, holder);
-    if (holder.stopping && !stays) continue;
-    const Terms& terms = state.terms.at(holder.terms).terms;
-    all.push_back({task,
-                   holder.ns,
-                   stays ? Time{} : holder.until,
-                   terms.tier == Tier::opportunistic,
-                   room_of(node, holder, terms.resources),
-                   {}});
-  }
-  std::sort(all.begin(), all.end(), [&](const Occupant& a, const Occupant& b) {
-    if (a.yields != b.yields) return b.yields;
-    const Time x = node.holders.at(a.task).since, y = node.holders.at(b.task).since;
-    return std::tie(x, a.task) < std::tie(y, b.task);
-  });
-  return all;
-}
-
-bool overlap(const Reservation& a, const Reservation& b) {
-  return a.from < b.until && b.from < a.until;
-}
-
-// Counts what the occupant has for the reservation, as far as it is still needed; once for those
-// that last at the same time.
-void count_on(NodeView& view, Occupant& occupant, const Reservation& reservation, Takings& rest) {
-  const auto amount = [](const Takings& takings) {
-    int64_t sum = takings.cpu_milli + takings.memory_bytes;
-    for (const Part& part : takings.parts) sum += part.share_milli + std::popcount(part.slots);
-    return sum;
-  };
-  const int64_t before = amount(rest);
-  Room left = occupant.room;
-  for (const Pledge& pledge : occupant.counted) {
-    if (overlap(*pledge.reservation, reservation)) remove(left, pledge.room);
-  }
-  Room counted = left;
-  remove_available(left, rest);
-  if (amount(rest) == before) return;
-  remove(counted, left);
-  occupant.counted.push_back({&reservation, counted});
-  view.pledged[occupant.task].push_back({&reservation, std::move(counted)});
-}
-
-// What of a reserved part nobody has yet for whom it was reserved, and nobody has who will be gone
-// when its time comes.
-Takings not_yet_used(NodeView& view, const Reservation& reservation, const ReservedPart& part,
-                     std::vector<Occupant>& occupants, Time now) {
-  const Node& node = *view.node;
-  Takings rest{part.cpu_milli, part.memory_bytes, {}};
-  for (size_t i = 0; i < node.capacity.devices.size(); ++i) {
-    const Device& device = node.capacity.devices[i];
-    if (std::find(part.units.begin(), part.units.end(), device.unit) != part.units.end())
-      rest.parts.push_back({.device = i, .share_milli = kWholeDevice, .slots = all_slots(device)});
-  }
-  for (Occupant& occupant : occupants) {
-    const bool goes = reservation.from > now &&
-                      (occupant.yields || (occupant.until && occupant.until <= reservation.from));
-    if (goes || may_use(reservation, occupant.ns)) count_on(view, occupant, reservation, rest);
-  }
-  return rest;
-}
-
-// What reservations to come need of a node.
-struct Needs {
-  const Node& node;
-  std::vector<std::pair<const Reservation*, Takings>> all;
-
-  // At one time, all that last then together.
-  Room at(Time time) const {
-    Room sum = nothing_of(node);
-    for (const auto& [reservation, rest] : all) {
-      if (reservation->from <= time && time < reservation->until) add(sum, rest);
-    }
-    return sum;
-  }
-  // At most, from then on.
-  Room from(Time time) const {
-    Room most = at(time);
-    for (const auto& [reservation, rest] : all) {
-      if (reservation->from > time) raise(most, at(reservation->from));
-    }
-    return most;
-  }
-  // Makes `most` as large as `need`; what that adds.
-  static Room raise(Room& most, const Room& need) {
-    Room more = need;
-    more.cpu_milli = std::max<int64_t>(0, need.cpu_milli - most.cpu_milli);
-    more.memory_bytes = std::max<int64_t>(0, need.memory_bytes - most.memory_bytes);
-    for (size_t i = 0; i < more.devices.size(); ++i) {
-      more.devices[i].share_milli =
-          std::max(0, need.devices[i].share_milli - most.devices[i].share_milli);
-      more.devices[i].slots = need.devices[i].slots & ~most.devices[i].slots;
-    }
-    add(most, more);
-    return more;
-  }
-};
-
-// Of what follows each other the same room will do: what is kept is the most that is needed at one
-// time, and it is lent until more is needed than ever before.
-void keep_for_times_to_come(NodeView& view, const Needs& needs) {
-  Room most = nothing_of(*view.node);
-  for (const auto& [reservation, rest] : needs.all) {
-    const Room more = Needs::raise(most, needs.at(reservation->from));
-    remove(view.later, more);
-    view.lent.push_back({reservation->from, shrink(view.free, view.later), reservation});
-  }
-  std::set<Time> ends;
-  for (const auto& [reservation, rest] : needs.all) ends.insert(reservation->until);
-  for (const Time end : ends) {
-    Room still = needs.from(end);
-    view.given_back.emplace_back(end, Needs::raise(still, most));
-    most = needs.from(end);
-  }
-}
-
-// Keeps what is reserved on a node, now or soon; those that begin first come first.
-void reserve(World& world, NodeView& view,
-             const std::vector<std::pair<const Reservation*, const ReservedPart*>>& parts) {
-  const Node& node = *view.node;
-  std::vector<Occupant> occupants = occupants_of(*world.state, node);
-  Needs needs{node, {}};
-  for (const auto& [reservation, part] : parts) {
-    const Takings rest = not_yet_used(view, *reservation, *part, occupants, world.now);
-    if (reservation->from > world.now) {
-      needs.all.emplace_back(reservation, rest);
-      continue;
-    }
-    Kept kept{reservation, {}, nothing_of(node)};
-    add(kept.later, rest);
-    remove(view.later, rest);
-    kept.free = shrink(view.free, view.later);
-    view.kept.push_back(std::move(kept));
-  }
-  if (!needs.all.empty()) keep_for_times_to_come(view, needs);
-}
-
-void reserve_all(World& world) {
-  std::map<std::pair<SiteId, std::string>,
-           std::vector<std::pair<const Reservation*, const ReservedPart*>>>
-      places;
-  for (const auto& [id, reservation] : world.state->reservations) {
-    if (reservation.until <= world.now) continue;
-    for (const ReservedPart& part : reservation.parts)
-      places[{part.site, part.node}].emplace_back(&reservation, &part);
-  }
-  if (places.empty()) return;
-  for (NodeView& view : world.nodes) {
-    const auto here = places.find({view.site, view.node->capacity.name});
-    if (here == places.end()) continue;
-    std::sort(here->second.begin(), here->second.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.first->from, a.first->id, a.second) <
-             std::tie(b.first->from, b.first->id, b.second);
-    });
-    reserve(world, view, here->second);
-  }
-}
-
 }  // namespace
 
 Time ends_by(const World& world, const Terms& terms) {
@@ -289,9 +123,14 @@ World look(const State& state, Time now) {
     const bool by_name = only_by_name(state, site);
     for (const auto& [name, node] : site.nodes) {
       if (node.gone || node.draining) continue;
-      NodeView view{id,    &site.name, &node, by_name, free_room(node), {}, {}, {},
-                    false, now,        {},    {}};
-      view.later = view.free;
+      NodeView view;
+      view.site = id;
+      view.site_name = &site.name;
+      view.node = &node;
+      view.make = make_of(node.capacity);
+      view.only_by_name = by_name;
+      view.free = view.later = free_room(node);
+      view.busy_until = now;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
         if (holder.stopping && !handed_on(state, task, holder))
@@ -302,17 +141,12 @@ World look(const State& state, Time now) {
       world.nodes.push_back(std::move(view));
     }
   }
-  reserve_all(world);
+  keep_reserved(world);
   for (size_t i = 0; i < world.nodes.size(); ++i) world.stock.add(world.nodes[i], i);
   world.some_yield = world.some_yield_to_all ||
                      std::any_of(state.namespaces.begin(), state.namespaces.end(),
                                  [](const auto& entry) { return borrows(entry.second); });
   return world;
-}
-
-bool may_use(const Reservation& reservation, NamespaceId ns) {
-  return std::find(reservation.namespaces.begin(), reservation.namespaces.end(), ns) !=
-         reservation.namespaces.end();
 }
 
 void mark_full(World& world, ShapeId id) {
@@ -405,13 +239,13 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
   const auto of_tier = world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first;
   add_in_use(of_tier->second, terms, placement, +1);
   const Amounts amounts = amounts_of(terms, placement);
-  add(world.charged[{CohortId{}, job.ns, UserId{}}], amounts);
-  add(world.charged[{CohortId{}, job.ns, job.user}], amounts);
+  add(world.charged[{{}, job.ns, {}}], amounts);
+  add(world.charged[{{}, job.ns, job.user}], amounts);
   for_each_cohort(
       *world.state, world.state->namespaces.at(job.ns).stake.cohort, [&](const Cohort& cohort) {
         const auto used = world.cohort_in_use.try_emplace(cohort.id, cohort.in_use).first;
         add_in_use(used->second, terms, placement, +1);
-        add(world.charged[{cohort.id, NamespaceId{}, UserId{}}], amounts);
+        add(world.charged[{cohort.id, {}, {}}], amounts);
       });
   ++world.placed_of_job[job.id];
   NodeView& view = world.nodes[node];

@@ -42,6 +42,7 @@ struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
+  uint64_t make = 0;          // the same for nodes that are alike when empty
   bool only_by_name = false;  // no place for work that does not ask for it
   Room free;                  // for anybody, now
   Room later;  // when those that are stopping have ended, without what is claimed of it
@@ -52,6 +53,18 @@ struct NodeView {
   Time counted_on;       // until then it does, and makes room for nobody else
   std::map<TaskId, std::vector<Pledge>> pledged;
   std::vector<std::pair<Time, Room>> given_back;  // of what is kept for times to come, for good
+};
+
+// Whose account: a cohort, a namespace, or a user in a namespace.
+struct Payer {
+  CohortId cohort;
+  NamespaceId ns;
+  UserId user;
+  auto operator<=>(const Payer&) const = default;
+  friend size_t hash_value(const Payer& payer) {
+    return uint64_t{payer.cohort.value} << 42 ^ uint64_t { payer.ns.value } << 21 ^
+           payer.user.value;
+  }
 };
 
 // Room that is kept for a job which was served before others.
@@ -99,16 +112,17 @@ struct World {
   std::vector<std::string> device_keys;  // that some quota limits: "gpu", "gpu:a100"
   std::vector<Ask> asks;                 // of each shape there is
   std::vector<uint32_t> ask_of;          // of a shape, by its number
+  bool models_limited = false;           // by a quota, or by the calendar
   ShapeSet full;                         // shapes for which the round has found no room
   // To see what is expected: work ends as these say, not at its limit. A round has none.
   const class Estimates* estimates = nullptr;
 
   // Only of those for whom this round has placed something.
-  std::map<NamespaceId, InUse> in_use;
-  std::map<CohortId, InUse> cohort_in_use;
+  HashMap<NamespaceId, InUse> in_use;
+  HashMap<CohortId, InUse> cohort_in_use;
   std::map<Tier, InUse> tier_in_use;
-  std::map<std::tuple<CohortId, NamespaceId, UserId>, Amounts> charged;
-  std::map<JobId, uint32_t> placed_of_job;
+  HashMap<Payer, Amounts> charged;
+  HashMap<JobId, uint32_t> placed_of_job;
   std::vector<Claim> claims;
   std::set<TaskId> yielding;  // that this round has told to stop
   // After a round: the sums when those that stop have ended and others have what they were
@@ -132,8 +146,6 @@ World look(const State& state, Time now);
 
 // When a task that is placed now has ended at the latest; zero: nobody knows.
 Time ends_by(const World& world, const Terms& terms);
-
-bool may_use(const Reservation& reservation, NamespaceId ns);
 
 // There is no room for the shape: nor for one that asks for the same and may stay as long, and, as
 // long as nothing is lent, for any that asks for the same.

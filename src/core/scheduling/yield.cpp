@@ -59,6 +59,7 @@ World without_stopping(const World& world) {
   World sums;
   sums.state = world.state;
   sums.now = world.now;
+  sums.models_limited = world.models_limited;
   sums.tier_in_use = world.tier_in_use;
   sums.in_use = world.in_use;
   sums.cohort_in_use = world.cohort_in_use;

@@ -127,7 +127,7 @@ Result<NamedRun> run_trial(const Session& session, const simulate::Trace& trace,
   const auto entitled = simulate::entitlements(*state, trace);
   TrialProgress progress(session.terminal, trial.name, trace.tasks());
   options.progress = [&](uint64_t ended) { progress(ended); };
-  simulate::Outcome outcome = run_trace(trace, trial.nodes, std::move(*state), options);
+  simulate::Outcome outcome = run_trace(trace, std::move(*state), options);
   const int64_t cores = simulate::cores_milli(trial.nodes);
   simulate::Measures measures = simulate::measure(trace, outcome, cores, entitled);
   return NamedRun{trial.name, trial.nodes.size(), cores, std::move(measures), std::move(outcome)};
@@ -257,13 +257,12 @@ void add_simulate_verbs(Verbs& verbs) {
       "atoll simulate generate > month.swf\n"
       "atoll simulate --trace month.swf --config now.yaml --config new.yaml\n"
       "atoll simulate --trace month.swf --config new.yaml -o json --plots plots\n"
-      "atoll ps --all --limit 0 -o jsonl > past.jsonl && atoll simulate --trace past.jsonl "
-      "--config new.yaml",
+      "atoll simulate export > past.jsonl && atoll simulate --trace past.jsonl --config new.yaml",
       [flags](Session& session) { return simulate_trace(session, *flags); });
-  verb->add_option("--trace", flags->trace,
-                   "Standard Workload Format, or lines of `atoll ps --all --limit 0 -o jsonl`; - "
-                   "is standard "
-                   "input")
+  verb->add_option(
+          "--trace", flags->trace,
+          "Standard Workload Format, or what `atoll simulate export` writes; - is standard "
+          "input")
       ->type_name("FILE");
   verb->add_option("--config", flags->configs,
                    "A platform file with policy, cohorts, namespaces, nodes; may be repeated "
@@ -284,6 +283,7 @@ void add_simulate_verbs(Verbs& verbs) {
   verb->add_option("--plots", flags->plots, "Write SVG pictures into this directory")
       ->type_name("DIR");
   add_generate_verb(verbs, verb);
+  add_simulate_export_verb(verbs, verb);
 }
 
 }  // namespace atl::cli

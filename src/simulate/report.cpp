@@ -102,6 +102,10 @@ void write_run(spec::JsonWriter& json, const NamedRun& run) {
   for (const NamespaceMeasures& ns : m.namespaces) write_namespace(json, ns);
   json.end_array();
   json.member("jobs_too_large", m.too_large).member("jobs_refused", m.refused);
+  json.key("left_out").begin_array();
+  for (const auto& [why, jobs] : run.outcome.left_out)
+    json.begin_object().member("why", why).member("jobs", jobs).end_object();
+  json.end_array().member("jobs_as_gangs", m.spread);
   json.member("tasks_never_started", m.never_started);
   json.member("rounds", run.outcome.rounds).end_object();
 }
@@ -139,6 +143,7 @@ std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs) {
             [](const Measures& m) { return m.worst < 0 ? std::string() : show_part(m.worst); });
   lines.add("evictions", [](const Measures& m) { return std::to_string(m.evictions); });
   lines.add("lost core-hours", [](const Measures& m) { return format("%.1f", m.lost_core_hours); });
+  lines.add("jobs as gangs", [](const Measures& m) { return count_text(m.spread); });
   lines.add("jobs too large", [](const Measures& m) { return count_text(m.too_large); });
   lines.add("jobs refused", [](const Measures& m) { return count_text(m.refused); });
   lines.add("tasks never started", [](const Measures& m) { return count_text(m.never_started); });
@@ -176,13 +181,11 @@ std::vector<std::string> remarks(const Trace& trace, const std::vector<NamedRun>
                     " broken lines are left out; the first: " + trace.first_broken);
   for (const NamedRun& run : runs) {
     const std::string begin = run.name + ": ";
-    if (run.measures.too_large > 0)
-      lines.push_back(begin + std::to_string(run.measures.too_large) +
-                      " jobs are left out: no node is large enough for them, and a job that "
-                      "spans nodes cannot be simulated yet");
-    if (run.measures.refused > 0)
-      lines.push_back(begin + std::to_string(run.measures.refused) +
-                      " jobs were refused; the first: " + run.outcome.first_refusal);
+    for (const auto& [why, jobs] : run.outcome.left_out)
+      lines.push_back(begin + std::to_string(jobs) + " jobs are left out: " + why);
+    if (run.measures.spread > 0)
+      lines.push_back(begin + std::to_string(run.measures.spread) +
+                      " jobs are wider than a node and run as gangs");
     if (run.measures.never_started > 0)
       lines.push_back(begin + std::to_string(run.measures.never_started) +
                       " tasks never started: a quota holds them back for ever");

@@ -25,7 +25,7 @@ Golden golden() {
     const Nodes nodes = *nodes_for(*file, made.trace);
     auto state = build_state(*file, name, nodes, made.trace);
     const auto entitled = entitlements(*state, made.trace);
-    Outcome outcome = run_trace(made.trace, nodes, std::move(*state), {});
+    Outcome outcome = run_trace(made.trace, std::move(*state), {});
     Measures measures = measure(made.trace, outcome, cores_milli(nodes), entitled);
     made.runs.push_back(
         {name, nodes.size(), cores_milli(nodes), std::move(measures), std::move(outcome)});
@@ -72,13 +72,14 @@ TEST(Report, WhatWasLeftOutIsSaid) {
   trace.broken = 2;
   trace.first_broken = "t.swf:7: it has 3 fields";
   NamedRun run{.name = "a.yaml", .outcome = {.curve = Curve(0, {}, {})}};
-  run.measures.too_large = 4;
-  EXPECT_EQ(remarks(trace, {run}),
-            (std::vector<std::string>{
-                "3 jobs of the trace are left out: they have no run time",
-                "2 broken lines are left out; the first: t.swf:7: it has 3 fields",
-                "a.yaml: 4 jobs are left out: no node is large enough for them, and a job that "
-                "spans nodes cannot be simulated yet"}));
+  run.outcome.left_out["no node has a gpu:1"] = 4;
+  run.measures.spread = 5;
+  EXPECT_EQ(
+      remarks(trace, {run}),
+      (std::vector<std::string>{"3 jobs of the trace are left out: they have no run time",
+                                "2 broken lines are left out; the first: t.swf:7: it has 3 fields",
+                                "a.yaml: 4 jobs are left out: no node has a gpu:1",
+                                "a.yaml: 5 jobs are wider than a node and run as gangs"}));
 }
 
 TEST(Plots, AreWholeDrawingsWithALineOfEachRun) {

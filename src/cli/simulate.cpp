@@ -19,7 +19,7 @@ using simulate::NamedRun;
 struct SimulateFlags {
   std::string trace;
   std::vector<std::string> configs;
-  std::string round = "10s";
+  std::string round;
   std::string checkpoint = "10s";
   std::string tiers;
   std::string plots;
@@ -44,11 +44,13 @@ Result<Duration> span_flag(const char* flag, const std::string& text, Duration m
 
 Result<simulate::EngineOptions> engine_options(const SimulateFlags& flags) {
   simulate::EngineOptions options;
-  const auto round = span_flag("--round", flags.round, hours(1));
-  if (!round) return tl::unexpected(round.error());
+  if (!flags.round.empty()) {
+    const auto round = span_flag("--round", flags.round, hours(1));
+    if (!round) return tl::unexpected(round.error());
+    options.round = *round;
+  }
   const auto checkpoint = span_flag("--checkpoint", flags.checkpoint, hours(24));
   if (!checkpoint) return tl::unexpected(checkpoint.error());
-  options.round = *round;
   options.checkpoint = *checkpoint;
   return options;
 }
@@ -166,10 +168,11 @@ std::string namespace_table(const Session& session, const std::vector<NamedRun>&
 }
 
 Result<int> simulate_trace(Session& session, const SimulateFlags& flags) {
-  const auto options = engine_options(flags);
+  auto options = engine_options(flags);
   if (!options) return tl::unexpected(options.error());
   const auto trace = trace_of(flags);
   if (!trace) return tl::unexpected(trace.error());
+  if (flags.round.empty()) options->round = simulate::round_for(*trace);
   const auto trials = trials_of(flags, *trace);
   if (!trials) return tl::unexpected(trials.error());
   std::vector<NamedRun> runs;
@@ -273,7 +276,8 @@ void add_simulate_verbs(Verbs& verbs) {
   verb->add_option("--tiers", flags->tiers,
                    "Tiers of the trace's queues, such as 0=interactive,2=opportunistic")
       ->type_name("QUEUE=TIER,…");
-  verb->add_option("--round", flags->round, "Least time between two rounds of scheduling (10s)")
+  verb->add_option("--round", flags->round,
+                   "Least time between two rounds of scheduling (10s for a month, less for less)")
       ->type_name("TIME");
   verb->add_option("--checkpoint", flags->checkpoint,
                    "What a task takes to save its work when it must yield (10s)")

@@ -174,6 +174,11 @@ class Engine : public core::Forward::Script {
 
 }  // namespace
 
+Duration round_for(const Trace& trace) {
+  constexpr int64_t kRounds = 30 * 24 * 360;
+  return std::min(EngineOptions{}.round, Duration{trace.span().us / kRounds});
+}
+
 Steady steady_part(const Trace& trace) {
   if (trace.jobs.empty()) return {};
   const Duration first = trace.jobs.front().submit;

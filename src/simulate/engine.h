@@ -25,6 +25,10 @@ struct EngineOptions {
   std::function<void(uint64_t ended)> progress;
 };
 
+// The rounds' distance that fits the trace: as many of them as a month has every ten seconds, so
+// that a short trace is more exact and none takes longer. At most ten seconds.
+Duration round_for(const Trace& trace);
+
 // Times are since the trace began; negative: it never came to that.
 struct TaskRecord {
   Duration started{-1};

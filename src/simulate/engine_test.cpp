@@ -97,6 +97,16 @@ TEST(Engine, RoundsAreAsFarApartAsAsked) {
   EXPECT_EQ(starts(t.run({.round = seconds(10)})), (Seconds{0, 10, 100}));
 }
 
+TEST(Engine, ShortTracesHaveFinerRounds) {
+  TestTrace t;
+  t.add(0, 1, 1);
+  EXPECT_EQ(round_for(t.trace), Duration{});
+  t.add(86'400 * 3, 1, 1);
+  EXPECT_EQ(round_for(t.trace), seconds(1));
+  t.add(86'400 * 300, 1, 1);
+  EXPECT_EQ(round_for(t.trace), seconds(10));
+}
+
 TEST(Engine, TasksOfAnArrayShareTheirTerms) {
   TestTrace t;
   t.add_node(2);
@@ -148,7 +158,7 @@ TEST(Engine, JobsTooLargeForANodeAreLeftOutAndCounted) {
   t.add(0, 4, 10);
   const Outcome outcome = t.run();
   EXPECT_EQ(outcome.too_large, 1u);
-  EXPECT_EQ(outcome.left_out.at("no node has as many cores as a task of them"), 1u);
+  EXPECT_EQ(outcome.left_out.at("no node has so many cores"), 1u);
   EXPECT_EQ(outcome.kept_out, (std::vector<bool>{true, false}));
   EXPECT_LT(outcome.tasks[0].started.us, 0);
   EXPECT_EQ(outcome.tasks[1].started, Duration{});
@@ -166,7 +176,7 @@ TEST(Engine, AJobWiderThanANodeRunsAsAGang) {
   EXPECT_EQ(starts(outcome), (Seconds{0, 100, 200, 0}));
   EXPECT_EQ(ends(outcome), (Seconds{100, 150, 210, 0}));
   EXPECT_EQ(outcome.spread, 2u);
-  EXPECT_EQ(outcome.left_out.at("all nodes together have fewer cores than they ask for"), 1u);
+  EXPECT_EQ(outcome.left_out.at("more cores than all nodes have together"), 1u);
   double used = 0;
   for (size_t hour = 0; hour < outcome.curve.buckets(); ++hour) used += outcome.curve.used(0, hour);
   EXPECT_DOUBLE_EQ(used, 16 * 100 + 100 * 50 + 128 * 10) << "core-seconds";
@@ -217,10 +227,10 @@ TEST(Engine, EachReasonToLeaveJobsOutIsCounted) {
   gang.wishes = 2;
   gang.tasks = 9;
   const Outcome outcome = t.run();
-  EXPECT_EQ(outcome.left_out, (std::map<std::string, uint64_t>{
-                                  {"no node has as much memory as a task of them", 2},
-                                  {"no node has gpu:a100:1", 1},
-                                  {"all nodes together cannot hold so large a gang", 1}}));
+  EXPECT_EQ(outcome.left_out,
+            (std::map<std::string, uint64_t>{{"no node has so much memory", 2},
+                                             {"no node has gpu:a100:1", 1},
+                                             {"a gang too large for all nodes together", 1}}));
   EXPECT_EQ(outcome.too_large, 4u);
 }
 

@@ -76,20 +76,18 @@ bool Fitting::some_node_holds(const core::Resources& resources) const {
 std::string Fitting::why_not(const TraceJob& job) const {
   const core::Resources resources = terms(job, {}).resources;
   if (trace_.spreads && job.cpu_milli > state_.capacity.cpu_milli)
-    return "all nodes together have fewer cores than they ask for";
-  if (some_node_holds(resources)) return "all nodes together cannot hold so large a gang";
+    return "more cores than all nodes have together";
+  if (some_node_holds(resources)) return "a gang too large for all nodes together";
   if (!some_node_holds({resources.cpu_milli, 0, {}}))
-    return trace_.spreads ? "they cannot be divided so that the nodes hold them"
-                          : "no node has as many cores as a task of them";
-  if (!some_node_holds({0, resources.memory_bytes, {}}))
-    return "no node has as much memory as a task of them";
+    return trace_.spreads ? "no way to divide it among the nodes" : "no node has so many cores";
+  if (!some_node_holds({0, resources.memory_bytes, {}})) return "no node has so much memory";
   if (!some_node_holds({0, 0, resources.devices})) {
     std::string names;
     for (const core::DeviceRequest& request : resources.devices)
       names += (names.empty() ? "" : ", ") + spec::device_text(request);
     return "no node has " + names;
   }
-  return "no node has all that a task of them asks for";
+  return "no node has all of it";
 }
 
 }  // namespace atl::simulate

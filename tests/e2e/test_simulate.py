@@ -127,7 +127,7 @@ class Simulate(unittest.TestCase):
         self.assertIn("t.swf:5: field 4 (run time) is \"fifty\"; write a whole number, or -1", refused.stderr)
         self.assertEqual(refused.stdout, "")
         skipped = self.atoll("simulate", "--trace", trace, "--skip-broken")
-        self.assertIn("1 broken lines are left out; the first: t.swf:5:", skipped.stderr)
+        self.assertIn("1 broken line left out of the trace; the first: t.swf:5:", skipped.stderr)
 
     def test_other_bad_input_is_refused_too(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4))
@@ -145,14 +145,14 @@ class Simulate(unittest.TestCase):
     def test_jobs_that_no_node_holds_are_told(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + line(2, 0, 100, 8) + line(3, 0, 100, 9))
         done = self.atoll("simulate", "--trace", trace)
-        self.assertIn("2 jobs are left out: all nodes together have fewer cores than they ask for", done.stderr)
+        self.assertIn("2 jobs left out: more cores than all nodes have together", done.stderr)
         self.assertRegex(done.stdout, r"jobs too large +2")
 
     def test_a_job_wider_than_a_node_runs_as_a_gang(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + line(2, 0, 50, 10))
         self.file("three.yaml", "nodes: [{count: 3, name: n, cpu: 4}]\n")
         done = self.atoll("simulate", "--trace", trace, "--config", "three.yaml", "-o", "json")
-        self.assertIn("three.yaml: 1 jobs are wider than a node and run as gangs", done.stderr)
+        self.assertIn("three.yaml: 1 job wider than a node, run as gangs", done.stderr)
         run = json.loads(done.stdout)["runs"][0]
         self.assertEqual((run["jobs_as_gangs"], run["wait"]["tasks"], run["wait"]["p95_seconds"]), (1, 2, 100))
 

@@ -57,9 +57,8 @@ Run timed(const std::string& name, const Stage& stage, Fn fn) {
 }
 
 Run ours(const Stage& stage, Duration round) {
-  return timed("atoll", stage, [&] {
-    return simulate::run_trace(stage.trace, stage.nodes, stage.state(), {.round = round});
-  });
+  return timed("atoll", stage,
+               [&] { return simulate::run_trace(stage.trace, stage.state(), {.round = round}); });
 }
 
 void print_measures(const std::vector<Run>& runs) {

@@ -18,7 +18,8 @@ Digest digest_of(uint64_t number) {
   return digest;
 }
 
-Draw::Draw(Rng rng, std::vector<std::string> sites) : rng_(rng), sites_(std::move(sites)) {
+Draw::Draw(Rng rng, std::vector<std::string> sites)
+    : rng_(rng), sites_(std::move(sites)), mixed_(rng_.chance(300)) {
   const auto count = static_cast<size_t>(rng_.between(2, 12));
   for (size_t i = 0; i < count; ++i) usual_.push_back(terms());
 }
@@ -29,7 +30,7 @@ std::vector<Ask> Draw::setup() {
   ask(core::CreateUser{"root", true, 0});
   for (uint32_t user = 2; user <= kUsers; ++user)
     ask(core::CreateUser{"u" + std::to_string(user), false, 1000 + user});
-  for (const std::string& site : sites_) ask(core::AddSite{site, "simulated"});
+  for (const std::string& site : sites_) ask(new_site(site));
   for (uint32_t ns = 1; ns <= kNamespaces; ++ns) {
     const std::string name = "n" + std::to_string(ns);
     ask(core::CreateNamespace{name, "u2"});

@@ -53,6 +53,7 @@ class Draw {
   Ask about_platform();
   core::Command about_people();
   core::Command about_sites();
+  core::Command new_site(const std::string& name);
   core::Command about_time();
   core::Quota quota();
   core::CalendarEntry calendar_entry();
@@ -79,6 +80,7 @@ class Draw {
   Rng rng_;
   Moment moment_;
   const std::vector<std::string> sites_;
+  const bool mixed_;                // some sites pretend and some do not
   std::vector<core::Terms> usual_;  // terms that many jobs share
   std::vector<JobId> jobs_;
   uint64_t serial_ = 0;

@@ -170,8 +170,13 @@ core::Command Draw::about_sites() {
     case 4:
       return core::RemoveSite{rng_.pick(sites_)};
     default:
-      return core::AddSite{rng_.pick(sites_), "simulated"};
+      return new_site(rng_.pick(sites_));
   }
+}
+
+// Beside one that does not pretend, those that do are used by name only.
+core::Command Draw::new_site(const std::string& name) {
+  return core::AddSite{name, mixed_ && rng_.chance(500) ? "real" : "simulated"};
 }
 
 core::Command Draw::about_people() {

@@ -1,8 +1,7 @@
-// The checkers of what is shared, each broken on purpose: parts of devices, the calendar,
-// reservations, gangs.
+// The checkers of what is shared, each broken on purpose: parts of devices, gangs, shares,
+// yielding, and the reasons that come of it.
 #include <gtest/gtest.h>
 
-#include "sim/checkers/agenda.h"
 #include "sim/checkers/allocation.h"
 #include "sim/checkers/gangs.h"
 #include "sim/checkers/reasons.h"
@@ -41,10 +40,6 @@ std::string beside(const core::DeviceRequest& first, const core::HeldDevice& has
   EXPECT_EQ(checker.broken(), "");
   story.lie(Story::placed(two, {gets}));
   return checker.broken();
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(PartsTest, MoreSharesThanTheDeviceAreFound) {
@@ -88,74 +83,6 @@ TEST(AllocationTest, WorkForANodeThatDrainsIsFound) {
   story.say(core::NodeDrained{SiteId{1}, "node", true});
   story.say(Story::placed(job));
   EXPECT_TRUE(says(checker.broken(), "gone or drains")) << checker.broken();
-}
-
-core::CalendarEntry always(std::optional<int32_t> share, core::Quota limit = {}) {
-  return {"always", core::Tier::batch, 0b1111111, 0, 24 * 60, share, std::move(limit)};
-}
-
-TEST(AgendaTest, APlacementOverTheCalendarsLimitIsFound) {
-  const auto with = [](const core::CalendarEntry& entry) {
-    Agenda checker;
-    Story story(checker);
-    story.say(core::CalendarSet{{{entry}, 0}});
-    core::JobSubmitted job = story.job(1100);
-    job.terms.resources.devices = {{"gpu", "", 1}};
-    story.say(job);
-    story.say(Story::placed(job.id, {{"d0", "gpu", "a100"}}));
-    return checker.broken();
-  };
-  EXPECT_TRUE(says(with(always(500)), "limit of cpu"));
-  core::Quota none;
-  none.devices["gpu:a100"] = 0;
-  EXPECT_TRUE(says(with(always({}, none)), "limit of gpu:a100"));
-  EXPECT_EQ(with(always(1000)), "");
-  core::CalendarEntry elsewhere = always(0);
-  elsewhere.tier = core::Tier::service;
-  EXPECT_EQ(with(elsewhere), "");
-}
-
-TEST(AgendaTest, AnEntryHoldsByTheClockOnTheWall) {
-  core::CalendarEntry entry = always(0);
-  entry.from = 22 * 60;
-  entry.until = 6 * 60;
-  entry.days = 0b0001000;  // Thursdays, as the first day of all
-  const auto at = [](int64_t hour) { return Time{hours(hour).us}; };
-  EXPECT_FALSE(in_force({{entry}, 0}, entry, at(21)));
-  EXPECT_TRUE(in_force({{entry}, 0}, entry, at(22)));
-  EXPECT_TRUE(in_force({{entry}, 0}, entry, at(24 + 5)));
-  EXPECT_FALSE(in_force({{entry}, 0}, entry, at(5)));
-  EXPECT_TRUE(in_force({{entry}, 120}, entry, at(20)));
-}
-
-// What the checker says to a job of one core and a device, with a wall-time, beside a reservation
-// of so many thousandths of the two cores, or of the device.
-std::string against(Time from, core::ReservedPart part, Duration wall, NamespaceId whose = {}) {
-  Agenda checker;
-  Story story(checker);
-  story.say(core::NamespaceCreated{NamespaceId{2}, "course"});
-  part.site = SiteId{1};
-  part.node = "node";
-  const NamespaceId ns = whose ? whose : NamespaceId{2};
-  story.say(core::ReservationMade{
-      {ReservationId{1}, "tuesday", from, kNow + hours(2), {ns}, {part, part}}});
-  core::JobSubmitted job = story.job(1000);
-  job.terms.wall = wall;
-  job.terms.grace = {};
-  job.terms.resources.devices = {{"gpu", "", 1}};
-  story.say(job);
-  story.say(Story::placed(job.id, {{"d0", "gpu", "a100"}}));
-  return checker.broken();
-}
-
-TEST(AgendaTest, APlacementIntoReservedRoomIsFound) {
-  const core::ReservedPart small{{}, {}, 500, 0, {}}, large{{}, {}, 600, 0, {}};
-  EXPECT_EQ(against(kNow, small, {}), "");
-  EXPECT_TRUE(says(against(kNow, large, {}), "reserved for others (tuesday): cores"));
-  EXPECT_TRUE(says(against(kNow, {{}, {}, 0, 0, {"d0"}}, {}), "device d0"));
-  EXPECT_EQ(against(kNow, large, {}, NamespaceId{1}), "") << "its own";
-  EXPECT_TRUE(says(against(kNow + hours(1), large, hours(2)), "cores")) << "it reaches into it";
-  EXPECT_EQ(against(kNow + hours(1), large, minutes(30)), "") << "it ends before";
 }
 
 // Two namespaces of equal weight, of which only the first is ever given room.
@@ -309,6 +236,29 @@ TEST(ReasonsTest, FalseReasonsFromTheCalendarAreFound) {
   EXPECT_TRUE(says(set(entry), "does not hold now"));
   entry.tier = core::Tier::service;
   EXPECT_TRUE(says(set(entry), "another tier"));
+}
+
+TEST(ReasonsTest, AReasonFromTheCalendarForASiteThatIsNoPartOfThePlatformIsFound) {
+  const core::scheduling::Block block{Obstacle::calendar, "cpu", 1000, 0, 500, "always"};
+  const auto named = [&](const char* other) {
+    Reasons checker([block](const core::State&, const core::Job&, Time) {
+      Explanation why;
+      why.block = block;
+      return why;
+    });
+    Story story(checker);
+    story.say(core::SiteAdded{SiteId{2}, "there", other});
+    core::CalendarEntry entry = always({});
+    entry.limit.cpu_milli = 500;
+    story.say(core::CalendarSet{{{entry}, 0}});
+    core::JobSubmitted job = story.job(1000);
+    job.terms.site = "here";
+    story.say(job);
+    checker.check(story.state, *story.state.job(job.id), kNow);
+    return checker.broken();
+  };
+  EXPECT_EQ(named("simulated"), "");
+  EXPECT_TRUE(says(named("real"), "no part of the platform"));
 }
 
 TEST(ReasonsTest, FalseReasonsFromReservationsAreFound) {

@@ -95,4 +95,14 @@ class Story {
   Checker& checker_;
 };
 
+// Whether a checker's complaint has that in it.
+inline bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// An entry of the calendar that holds all week.
+inline core::CalendarEntry always(std::optional<int32_t> share, core::Quota limit = {}) {
+  return {"always", core::Tier::batch, 0b1111111, 0, 24 * 60, share, std::move(limit)};
+}
+
 }  // namespace atl::sim

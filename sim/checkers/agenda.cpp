@@ -13,6 +13,7 @@ constexpr int64_t kDayMinutes = 24 * 60;
 int64_t platform_has(const core::State& state, const std::string& resource) {
   int64_t sum = 0;
   for (const auto& [id, site] : state.sites) {
+    if (!of_platform(state, site)) continue;
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
       if (resource == "cpu") sum += node.capacity.cpu_milli;
@@ -99,10 +100,12 @@ void Agenda::release(AttemptId attempt, Time at) {
   }
 }
 
-int64_t Agenda::used_by(core::Tier tier, const std::string& resource) const {
+int64_t Agenda::used_by(core::Tier tier, const std::string& resource,
+                        const core::State& after) const {
   int64_t sum = 0;
   for (const auto& [attempt, held] : held_) {
-    if (held.terms.tier == tier && !held.behind)
+    if (held.terms.tier == tier && !held.behind &&
+        of_platform(after, after.sites.at(held.placement.site)))
       sum += amount_of(held.terms.resources, held.placement, resource);
   }
   return sum;
@@ -110,6 +113,7 @@ int64_t Agenda::used_by(core::Tier tier, const std::string& resource) const {
 
 void Agenda::check_calendar(AttemptId attempt, const Held& held, Time at,
                             const core::State& after) {
+  if (!of_platform(after, after.sites.at(held.placement.site))) return;
   std::set<std::string> resources{"cpu", "memory", "tasks"};
   for (const core::HeldDevice& part : held.placement.devices) {
     resources.insert(part.kind);
@@ -120,7 +124,7 @@ void Agenda::check_calendar(AttemptId attempt, const Held& held, Time at,
     for (const std::string& resource : resources) {
       if (amount_of(held.terms.resources, held.placement, resource) == 0) continue;
       const auto limit = leaves(entry, resource, after);
-      if (limit && used_by(entry.tier, resource) > *limit)
+      if (limit && used_by(entry.tier, resource, after) > *limit)
         broke(to_string(attempt) + " is placed over the calendar's limit of " + resource +
               " (entry " + entry.name + ")");
     }

@@ -1,4 +1,5 @@
-// Promise 3 in time: what is placed keeps to the calendar's limits of its tier, and stays out of
+// Promise 3 in time: what is placed keeps to the calendar's limits of its tier (unless its site is
+// no part of the platform), and stays out of
 // room that is reserved for others: now, and, unless it yields, when the reservation begins. Who
 // has what is kept here from the events alone.
 //
@@ -43,7 +44,7 @@ class Agenda : public Checker {
   void check_calendar(AttemptId attempt, const Held& held, Time at, const core::State& after);
   void check_reserved(AttemptId attempt, const Held& held, Time at, const core::State& after);
   void check_at(AttemptId attempt, const Held& held, Time at, const core::State& after);
-  int64_t used_by(core::Tier tier, const std::string& resource) const;
+  int64_t used_by(core::Tier tier, const std::string& resource, const core::State& after) const;
 
   std::map<AttemptId, Held> held_;
 };

@@ -134,6 +134,12 @@ std::vector<Unit> units_of(const core::Node& node, const Used& used) {
 
 }  // namespace
 
+bool of_platform(const core::State& state, const core::Site& site) {
+  if (site.kind != "simulated") return true;
+  return std::all_of(state.sites.begin(), state.sites.end(),
+                     [](const auto& entry) { return entry.second.kind == "simulated"; });
+}
+
 uint32_t members_on(const core::State& state, SiteId site, const core::Node& node,
                     const core::Terms& terms, uint32_t most, bool were_it_empty) {
   const Used used = were_it_empty ? Used{} : used_on(state, site, node.capacity.name);
@@ -154,8 +160,9 @@ Fit look_for_room(const core::State& state, const core::Terms& terms) {
   const uint32_t wanted = std::max<uint32_t>(1, terms.gang);
   uint32_t empty = 0, now = 0, drained = 0;
   for (const auto& [id, site] : state.sites) {
+    if (terms.site.empty() ? !of_platform(state, site) : terms.site != site.name) continue;
     for (const auto& [name, node] : site.nodes) {
-      if (node.gone || (!terms.site.empty() && terms.site != site.name)) continue;
+      if (node.gone) continue;
       const uint32_t could = members_on(state, id, node, terms, wanted, true);
       drained += could;
       fit.reported = true;

@@ -6,6 +6,10 @@
 
 namespace atl::sim {
 
+// Whether work may use the site without naming it, and what is there counts: not one that pretends
+// beside one that does not.
+bool of_platform(const core::State& state, const core::Site& site);
+
 struct Fit {
   bool reported = false;  // some node, even if it drains
   bool any_node = false;

@@ -24,11 +24,13 @@ bool is_waiting(const core::Job& job) { return !job.waiting.empty() || in_backof
 bool belongs(const core::State& state, NamespaceId ns, const std::string& holder);
 
 // What the placed tasks add up to, by the quota's word for it.
-int64_t used_by_job(const core::State& state, const core::Job& job, const std::string& resource) {
+int64_t used_by_job(const core::State& state, const core::Job& job, const std::string& resource,
+                    bool of_platform_only = false) {
   int64_t sum = 0;
   for (const auto& [index, task] : job.tasks) {
     const core::Placement* placement = core::placement_of(task.state);
-    if (placement && !task.line)
+    if (placement && !task.line &&
+        (!of_platform_only || of_platform(state, state.sites.at(placement->site))))
       sum += amount_of(state.terms_of(job).resources, *placement, resource);
   }
   return sum;
@@ -106,12 +108,14 @@ std::string untrue_calendar(const core::State& state, const core::Job& job, Time
   for (const core::CalendarEntry& entry : state.calendar.entries) {
     if (entry.name != block.holder) continue;
     if (entry.tier != terms.tier) return "that entry is for another tier";
+    const core::Site* named = terms.site.empty() ? nullptr : state.site_named(terms.site);
+    if (named && !of_platform(state, *named)) return "its site is no part of the platform";
     if (!in_force(state.calendar, entry, now)) return "that entry does not hold now";
     if (limit_differs(leaves(entry, block.resource, state), block)) return "its limit is another";
     int64_t used = 0;
     for (const auto& [id, other] : state.jobs) {
       if (state.terms_of(other).tier == terms.tier)
-        used += used_by_job(state, other, block.resource);
+        used += used_by_job(state, other, block.resource, true);
     }
     return untrue_amount(terms, block, used, "the calendar");
   }

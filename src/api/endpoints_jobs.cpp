@@ -23,7 +23,7 @@ Param limit_param() {
 }
 
 constexpr const char* kJobExample =
-    R"({"id":"12","name":"train","namespace":"default","user":"ada","state":"waiting","outcome":null,"reason":"capacity","held":false,"priority":0,"cpus":1,"memory_bytes":1073741824,"devices":["gpu:a100:1"],"site":null,"node":null,"unreachable":false,"submitted":"2026-11-15T21:23:31Z","started":null,"ended":null,"array":false,"tasks":null,"labels":{},"message":"","sentence":"waiting for 1 gpu:a100: 4 of 4 in use","waits_for":[],"until":null,"exit_code":null,"signal":null,"attempt":0,"attempts":[],"parallel_max":null,"spec":{"name":"train","namespace":"default","command":["python3","train.py"],"cpus":1,"memory":1073741824,"grace":"30s","priority":0}})";
+    R"({"id":"12","name":"train","namespace":"default","user":"ada","state":"waiting","outcome":null,"reason":"capacity","held":false,"priority":0,"cpus":1,"memory_bytes":1073741824,"devices":["gpu:a100:1"],"device_requests":[{"kind":"gpu","models":["a100"],"count":1,"share":1,"memory_bytes":null,"slice":null}],"tier":"batch","time_seconds":7200,"grace_seconds":30,"gang":null,"parallel_max":null,"site":null,"node":null,"unreachable":false,"submitted":"2026-11-15T21:23:31Z","started":null,"ended":null,"array":false,"tasks":null,"labels":{},"message":"","sentence":"waiting for 1 gpu:a100: 4 of 4 in use","waits_for":[],"until":null,"exit_code":null,"signal":null,"attempt":0,"attempts":[],"spec":{"name":"train","namespace":"default","command":["python3","train.py"],"cpus":1,"memory":1073741824,"grace":"30s","priority":0}})";
 
 }  // namespace
 

@@ -45,6 +45,11 @@ JobRow common_row(const core::Job& job, const core::Terms& terms) {
   row.array = job.array;
   row.held = job.held;
   row.priority = terms.priority;
+  row.tier = terms.tier;
+  row.wall = terms.wall;
+  row.grace = terms.grace;
+  row.gang = terms.gang;
+  row.parallel_max = job.array ? terms.parallel_max : 0;
   row.resources = terms.resources;
   row.submitted = job.submitted;
   row.size = job.size;
@@ -52,6 +57,31 @@ JobRow common_row(const core::Job& job, const core::Terms& terms) {
   row.tally = job.tally;
   row.labels = job.labels;
   return row;
+}
+
+// All of it, so that the very same can be asked for again.
+void write_request(spec::JsonWriter& json, const core::DeviceRequest& request) {
+  json.begin_object().member("kind", request.kind).key("models").begin_array();
+  const bool any = request.model.empty() && request.also.empty();
+  for (const std::string& model : core::models_of(request)) {
+    if (!any) json.text(model.empty() ? "any" : model);
+  }
+  json.end_array().member("count", request.count).key("share").milli(request.share_milli);
+  json.key("memory_bytes");
+  request.memory_bytes > 0 ? json.number(request.memory_bytes) : json.null();
+  json.key("slice");
+  request.profile.empty() ? json.null() : json.text(request.profile);
+  json.end_object();
+}
+
+// What it asks for beside cores, memory and devices.
+void write_terms(spec::JsonWriter& json, const JobRow& row) {
+  json.member("tier", enum_name(row.tier)).key("time_seconds");
+  row.wall.us > 0 ? json.seconds(row.wall) : json.null();
+  json.key("grace_seconds").seconds(row.grace).key("gang");
+  row.gang > 0 ? json.number(uint64_t{row.gang}) : json.null();
+  json.key("parallel_max");
+  row.parallel_max > 0 ? json.number(uint64_t{row.parallel_max}) : json.null();
 }
 
 }  // namespace
@@ -120,7 +150,11 @@ void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& r
   json.member("memory_bytes", row.resources.memory_bytes).key("devices").begin_array();
   for (const core::DeviceRequest& request : row.resources.devices)
     json.text(spec::device_text(request));
-  json.end_array().key("site");
+  json.end_array().key("device_requests").begin_array();
+  for (const core::DeviceRequest& request : row.resources.devices) write_request(json, request);
+  json.end_array();
+  write_terms(json, row);
+  json.key("site");
   row.site ? json.text(name_of(table, row.site)) : json.null();
   json.key("node");
   row.node.empty() ? json.null() : json.text(row.node);

@@ -38,6 +38,10 @@ struct JobRow {
   bool held = false;
   bool unreachable = false;
   int32_t priority = 0;
+  core::Tier tier = core::Tier::batch;
+  Duration wall, grace;
+  uint32_t gang = 0;
+  uint32_t parallel_max = 0;
   core::Resources resources;
   Time submitted, started, ended;
   SiteId site;

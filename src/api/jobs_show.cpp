@@ -60,12 +60,6 @@ void write_attempts(spec::JsonWriter& json, const core::State& table, const Foun
   json.end_array();
 }
 
-void write_parallel_max(spec::JsonWriter& json, const FoundJob& found) {
-  const uint32_t limit = found.job.array ? found.terms.parallel_max : 0;
-  json.key("parallel_max");
-  limit > 0 ? json.number(int64_t{limit}) : json.null();
-}
-
 void show_whole(const CallPtr& call, FoundJob found) {
   const auto table = call->context.directory.table();
   std::vector<journal::EndedAttempt> attempts;
@@ -85,7 +79,6 @@ void show_whole(const CallPtr& call, FoundJob found) {
   write_row(json, *table, found.row);
   write_why(json, found);
   write_attempts(json, *table, found, attempts);
-  write_parallel_max(json, found);
   write_spec(json, call, *table, found);
   json.end_object();
   call->respond_json(std::move(body), 200, {{"ETag", found.tag}});

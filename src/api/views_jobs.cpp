@@ -5,6 +5,9 @@ namespace atl::api {
 namespace {
 
 const Shape& tasks_shape();
+const Shape& device_request_shape();
+
+constexpr const char* kRowTiers[] = {"interactive", "service", "batch", "opportunistic"};
 
 #define ATOLL_ROW_FIELDS                                                                           \
   always(Kind::text, "id", "Its id."), always(Kind::text, "name", "What people see in lists."),    \
@@ -19,6 +22,13 @@ const Shape& tasks_shape();
       always(Kind::number, "cpus", "Cores per task."),                                             \
       always(Kind::integer, "memory_bytes", "Memory per task."),                                   \
       always(Kind::texts, "devices", "Devices per task, as kind:model:count."),                    \
+      always(Kind::objects, "device_requests", "The same in full.", device_request_shape),         \
+      word("tier", "Who is served before whom.", kRowTiers),                                       \
+      maybe(Kind::number, "time_seconds", "The wall-time that was asked for; null: no limit."),    \
+      always(Kind::number, "grace_seconds", "From the request to stop until it is killed."),       \
+      maybe(Kind::integer, "gang", "How many tasks start together; null: each by itself."),        \
+      maybe(Kind::integer, "parallel_max",                                                         \
+            "How many tasks of the array may run at once; null when nothing limits them."),        \
       maybe(Kind::text, "site", "Where it runs or ran; null for arrays."),                         \
       maybe(Kind::text, "node", "The node there; null for arrays."),                               \
       always(Kind::boolean, "unreachable", "Whether its site cannot be asked at the moment."),     \
@@ -45,6 +55,18 @@ const Shape& tasks_shape() {
   return shape;
 }
 
+constexpr std::array kDeviceRequest{
+    always(Kind::text, "kind", "Such as gpu."),
+    always(Kind::texts, "models", "That would do, the better ones first; empty: any."),
+    always(Kind::integer, "count", "How many."),
+    always(Kind::number, "share", "What each counts as in quotas and fair shares."),
+    maybe(Kind::integer, "memory_bytes", "Of each, where a part was asked for by its memory."),
+    maybe(Kind::text, "slice", "The profile, where a slice of each was asked for.")};
+const Shape& device_request_shape() {
+  static constexpr Shape shape{"DeviceRequest", "Devices that each task needs.", kDeviceRequest};
+  return shape;
+}
+
 const Shape& spec_shape() { return spec::shape_of<spec::JobSpec>(); }
 
 constexpr std::array kRow{ATOLL_ROW_FIELDS};
@@ -61,8 +83,6 @@ constexpr std::array kJob{
            "The newest 100 attempts that have ended, in order; empty for arrays. "
            "GET /jobs/{id}/attempts lists all.",
            attempt_shape),
-    maybe(Kind::integer, "parallel_max",
-          "How many tasks of the array may run at once; null when nothing limits them."),
     always(Kind::object, "spec", "What was asked for.", spec_shape)};
 constexpr std::array kJobList{always(Kind::objects, "jobs", "Newest first.", job_row_shape),
                               maybe(Kind::text, "next", "The cursor of the next page.")};

@@ -19,7 +19,7 @@ using simulate::NamedRun;
 struct SimulateFlags {
   std::string trace;
   std::vector<std::string> configs;
-  std::string round = "10s";
+  std::string round;
   std::string checkpoint = "10s";
   std::string tiers;
   std::string plots;
@@ -44,11 +44,13 @@ Result<Duration> span_flag(const char* flag, const std::string& text, Duration m
 
 Result<simulate::EngineOptions> engine_options(const SimulateFlags& flags) {
   simulate::EngineOptions options;
-  const auto round = span_flag("--round", flags.round, hours(1));
-  if (!round) return tl::unexpected(round.error());
+  if (!flags.round.empty()) {
+    const auto round = span_flag("--round", flags.round, hours(1));
+    if (!round) return tl::unexpected(round.error());
+    options.round = *round;
+  }
   const auto checkpoint = span_flag("--checkpoint", flags.checkpoint, hours(24));
   if (!checkpoint) return tl::unexpected(checkpoint.error());
-  options.round = *round;
   options.checkpoint = *checkpoint;
   return options;
 }
@@ -127,7 +129,7 @@ Result<NamedRun> run_trial(const Session& session, const simulate::Trace& trace,
   const auto entitled = simulate::entitlements(*state, trace);
   TrialProgress progress(session.terminal, trial.name, trace.tasks());
   options.progress = [&](uint64_t ended) { progress(ended); };
-  simulate::Outcome outcome = run_trace(trace, trial.nodes, std::move(*state), options);
+  simulate::Outcome outcome = run_trace(trace, std::move(*state), options);
   const int64_t cores = simulate::cores_milli(trial.nodes);
   simulate::Measures measures = simulate::measure(trace, outcome, cores, entitled);
   return NamedRun{trial.name, trial.nodes.size(), cores, std::move(measures), std::move(outcome)};
@@ -166,10 +168,11 @@ std::string namespace_table(const Session& session, const std::vector<NamedRun>&
 }
 
 Result<int> simulate_trace(Session& session, const SimulateFlags& flags) {
-  const auto options = engine_options(flags);
+  auto options = engine_options(flags);
   if (!options) return tl::unexpected(options.error());
   const auto trace = trace_of(flags);
   if (!trace) return tl::unexpected(trace.error());
+  if (flags.round.empty()) options->round = simulate::round_for(*trace);
   const auto trials = trials_of(flags, *trace);
   if (!trials) return tl::unexpected(trials.error());
   std::vector<NamedRun> runs;
@@ -257,13 +260,12 @@ void add_simulate_verbs(Verbs& verbs) {
       "atoll simulate generate > month.swf\n"
       "atoll simulate --trace month.swf --config now.yaml --config new.yaml\n"
       "atoll simulate --trace month.swf --config new.yaml -o json --plots plots\n"
-      "atoll ps --all --limit 0 -o jsonl > past.jsonl && atoll simulate --trace past.jsonl "
-      "--config new.yaml",
+      "atoll simulate export > past.jsonl && atoll simulate --trace past.jsonl --config new.yaml",
       [flags](Session& session) { return simulate_trace(session, *flags); });
-  verb->add_option("--trace", flags->trace,
-                   "Standard Workload Format, or lines of `atoll ps --all --limit 0 -o jsonl`; - "
-                   "is standard "
-                   "input")
+  verb->add_option(
+          "--trace", flags->trace,
+          "Standard Workload Format, or what `atoll simulate export` writes; - is standard "
+          "input")
       ->type_name("FILE");
   verb->add_option("--config", flags->configs,
                    "A platform file with policy, cohorts, namespaces, nodes; may be repeated "
@@ -274,7 +276,8 @@ void add_simulate_verbs(Verbs& verbs) {
   verb->add_option("--tiers", flags->tiers,
                    "Tiers of the trace's queues, such as 0=interactive,2=opportunistic")
       ->type_name("QUEUE=TIER,…");
-  verb->add_option("--round", flags->round, "Least time between two rounds of scheduling (10s)")
+  verb->add_option("--round", flags->round,
+                   "Least time between two rounds of scheduling (10s for a month, less for less)")
       ->type_name("TIME");
   verb->add_option("--checkpoint", flags->checkpoint,
                    "What a task takes to save its work when it must yield (10s)")
@@ -284,6 +287,7 @@ void add_simulate_verbs(Verbs& verbs) {
   verb->add_option("--plots", flags->plots, "Write SVG pictures into this directory")
       ->type_name("DIR");
   add_generate_verb(verbs, verb);
+  add_simulate_export_verb(verbs, verb);
 }
 
 }  // namespace atl::cli

@@ -107,7 +107,8 @@ void add_site_verbs(Verbs& verbs);
 void add_login_verb(Verbs& verbs);
 void add_backup_verbs(Verbs& verbs);  // backup restore internal-snapshot
 void add_doctor_verb(Verbs& verbs);
-void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate
+void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate, simulate export
+void add_simulate_export_verb(Verbs& verbs, CLI::App* parent);
 void add_completion_verb(Verbs& verbs);
 void add_version_verb(Verbs& verbs);  // version help
 

@@ -77,6 +77,7 @@ void Application::operator()(const SiteAdded& e) {
   site.kind = e.kind;
   state_.sites.emplace(e.id, std::move(site));
   state_.site_names.emplace(e.name, e.id);
+  count_capacity(state_);
 }
 
 void Application::operator()(const SiteRemoved& e) {

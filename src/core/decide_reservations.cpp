@@ -80,7 +80,7 @@ std::vector<ReservedPart> choose(const State& state, const CreateReservation& co
   for (const bool busy : {false, true}) {
     for (const auto& [id, site] : state.sites) {
       if (!command.site.empty() && command.site != site.name) continue;
-      if (command.site.empty() && scheduling::only_by_name(state, site)) continue;
+      if (command.site.empty() && only_by_name(state, site)) continue;
       for (const auto& [name, node] : site.nodes) {
         if (node.gone || node.draining || busy_then(node, command.from) != busy) continue;
         Room room = unreserved(state, node, id, command);

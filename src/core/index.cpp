@@ -81,6 +81,35 @@ Holder holder_of(const State& state, const Job& job, const Task& task) {
   return holder;
 }
 
+// What a placed task counts in the fair shares and for the calendar.
+void charge(State& state, const Job& job, const Terms& terms, const Placement& placement,
+            int sign) {
+  InUse& of_tier = state.tier_in_use[terms.tier];
+  add_in_use(of_tier, terms, placement, sign);
+  if (of_tier == InUse{}) state.tier_in_use.erase(terms.tier);
+  const Amounts amounts = amounts_of(terms, placement);
+  for_each_account(state, job, [&](Account& account) {
+    Meter& meter = account[terms.tier];
+    if (!meter.at)
+      meter.at = meter.seen = state.now;  // of a snapshot from before there were meters
+    add(meter.now, amounts, sign);
+  });
+}
+
+// What is held on a site that becomes a part of the platform counts from now on, and no longer when
+// it ceases to be one.
+void set_by_name(State& state, Site& site, bool by_name) {
+  if (site.by_name == by_name) return;
+  site.by_name = by_name;
+  for (const auto& [name, node] : site.nodes) {
+    for (const auto& [task, holder] : node.holders) {
+      const Job& job = state.jobs.at(task.job);
+      advance_accounts(state, job);
+      charge(state, job, state.terms_of(job), {site.id, name, holder.devices}, by_name ? -1 : +1);
+    }
+  }
+}
+
 void hold(State& state, const Job& job, uint32_t index, const Task& task, int sign) {
   const Placement& placement = *placement_of(task.state);
   Site& site = state.sites.at(placement.site);
@@ -98,16 +127,7 @@ void hold(State& state, const Job& job, uint32_t index, const Task& task, int si
   }
   Namespace& ns = state.namespaces.at(job.ns);
   add_in_use(ns.in_use, terms, placement, sign);
-  InUse& of_tier = state.tier_in_use[terms.tier];
-  add_in_use(of_tier, terms, placement, sign);
-  if (of_tier == InUse{}) state.tier_in_use.erase(terms.tier);
-  const Amounts amounts = amounts_of(terms, placement);
-  for_each_account(state, job, [&](Account& account) {
-    Meter& meter = account[terms.tier];
-    if (!meter.at)
-      meter.at = meter.seen = state.now;  // of a snapshot from before there were meters
-    add(meter.now, amounts, sign);
-  });
+  if (!site.by_name) charge(state, job, terms, placement, sign);
   for_each_cohort(state, ns.stake.cohort,
                   [&](Cohort& cohort) { add_in_use(cohort.in_use, terms, placement, sign); });
 }
@@ -307,7 +327,9 @@ void advance_accounts(State& state, const Job& job) {
 
 void count_capacity(State& state) {
   state.capacity = {};
-  for (const auto& [id, site] : state.sites) {
+  for (auto& [id, site] : state.sites) {
+    set_by_name(state, site, only_by_name(state, site));
+    if (site.by_name) continue;
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
       Amounts amounts{node.capacity.cpu_milli, node.capacity.memory_bytes >> 20, {}};

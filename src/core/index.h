@@ -44,7 +44,8 @@ TermsId intern_terms(State& state, const Terms& terms);
 // it takes room or gives it up.
 void advance_accounts(State& state, const Job& job);
 
-// What all nodes have; call after a site's nodes change.
+// What the platform has: all nodes but those of sites that are used by name only, on which nothing
+// counts. Call after sites or their nodes change.
 void count_capacity(State& state);
 
 // What one task of these terms counts as, in its place.

@@ -84,6 +84,7 @@ std::string broken_invariant(const State& state) {
     clear_now(cohort.account);
   }
   for (auto& [id, site] : rebuilt.sites) {
+    site.by_name = false;
     for (auto& [name, node] : site.nodes) {
       node.cpu_milli_used = node.memory_bytes_used = 0;
       node.units_used.clear();

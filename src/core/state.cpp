@@ -90,6 +90,12 @@ const Cohort* State::cohort_named(const std::string& name) const {
   return it == cohort_names.end() ? nullptr : &cohorts.at(it->second);
 }
 
+bool only_by_name(const State& state, const Site& site) {
+  const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
+  return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
+                                        [&](const auto& entry) { return pretends(entry.second); });
+}
+
 void rebuild_derived(State& state) {
   for (const auto& [id, user] : state.users) index_user(state, user);
   for (const auto& [id, token] : state.tokens) state.token_hashes[token.hash] = id;

@@ -132,6 +132,8 @@ struct Site {
   bool reported = false;
   std::vector<std::string> abilities;
   std::map<std::string, Node> nodes;
+  // derived
+  bool by_name = false;  // no part of the platform that is shared: what is held here counts nowhere
   bool operator==(const Site&) const = default;
 };
 
@@ -308,7 +310,7 @@ struct State {
   std::map<Terms, TermsId> terms_ids;
   std::map<ShapeId, ShapeEntry> shapes;
   std::map<Shape, ShapeId> shape_ids;
-  Amounts capacity;  // of all nodes
+  Amounts capacity;  // of all nodes that work may use without naming their site
   std::map<Tier, InUse> tier_in_use;
   std::map<JobId, std::set<JobId>> dependents;  // of a live job: who waits for it
   std::set<JobId> unsettled;                    // jobs whose dependencies are decided
@@ -328,6 +330,10 @@ struct State {
   const Site* site_named(const std::string& name) const;
   const Cohort* cohort_named(const std::string& name) const;
 };
+
+// Whether the site is no place for work that does not ask for it: one that only pretends, beside
+// one that does not.
+bool only_by_name(const State& state, const Site& site);
 
 // Recomputes every derived part from the others; what loading a snapshot ends with.
 void rebuild_derived(State& state);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct EngineOptions {
   std::function<void(uint64_t ended)> progress;
 };
 
+// The rounds' distance that fits the trace: as many of them as a month has every ten seconds, so
+// that a short trace is more exact and none takes longer. At most ten seconds.
+Duration round_for(const Trace& trace);
+
 // Times are since the trace began; negative: it never came to that.
 struct TaskRecord {
   Duration started{-1};
@@ -38,9 +43,10 @@ struct Outcome {
   std::vector<bool> kept_out;        // of each job: too large, or refused
   Curve curve;
   Duration end;            // when nothing more happened
-  uint64_t too_large = 0;  // jobs that no node could hold
-  uint64_t refused = 0;    // jobs that a quota of queued jobs kept out
-  std::string first_refusal;
+  uint64_t too_large = 0;  // jobs that the nodes could never hold
+  uint64_t refused = 0;    // jobs that the core kept out, such as by a quota of queued jobs
+  std::map<std::string, uint64_t> left_out;  // how many of both, by why
+  uint64_t spread = 0;                       // jobs wider than a node, that ran as gangs
   uint64_t rounds = 0;
 };
 
@@ -53,8 +59,9 @@ Steady steady_part(const Trace& trace);
 // For whatever runs a trace: everything of it before anything has happened.
 Outcome empty_outcome(const Trace& trace);
 
-// The state is one that build_state made for these nodes and this trace.
-Outcome run_trace(const Trace& trace, const Nodes& nodes, core::State state,
-                  const EngineOptions& options);
+// The state is one that build_state made for this trace.
+Outcome run_trace(const Trace& trace, core::State state, const EngineOptions& options);
+
+inline constexpr size_t kReasonsMax = 20;  // to leave jobs out that are told apart
 
 }  // namespace atl::simulate

@@ -29,7 +29,7 @@ class TestTrace {
   Outcome run(EngineOptions options = {.round = {}}) {
     auto state = build_state(file, "test.yaml", nodes, trace);
     EXPECT_TRUE(state) << state.error().message;
-    return run_trace(trace, nodes, std::move(*state), options);
+    return run_trace(trace, std::move(*state), options);
   }
 
   Trace trace;
@@ -97,6 +97,16 @@ TEST(Engine, RoundsAreAsFarApartAsAsked) {
   EXPECT_EQ(starts(t.run({.round = seconds(10)})), (Seconds{0, 10, 100}));
 }
 
+TEST(Engine, ShortTracesHaveFinerRounds) {
+  TestTrace t;
+  t.add(0, 1, 1);
+  EXPECT_EQ(round_for(t.trace), Duration{});
+  t.add(86'400 * 3, 1, 1);
+  EXPECT_EQ(round_for(t.trace), seconds(1));
+  t.add(86'400 * 300, 1, 1);
+  EXPECT_EQ(round_for(t.trace), seconds(10));
+}
+
 TEST(Engine, TasksOfAnArrayShareTheirTerms) {
   TestTrace t;
   t.add_node(2);
@@ -148,9 +158,80 @@ TEST(Engine, JobsTooLargeForANodeAreLeftOutAndCounted) {
   t.add(0, 4, 10);
   const Outcome outcome = t.run();
   EXPECT_EQ(outcome.too_large, 1u);
+  EXPECT_EQ(outcome.left_out.at("no node has so many cores"), 1u);
   EXPECT_EQ(outcome.kept_out, (std::vector<bool>{true, false}));
   EXPECT_LT(outcome.tasks[0].started.us, 0);
   EXPECT_EQ(outcome.tasks[1].started, Duration{});
+}
+
+TEST(Engine, AJobWiderThanANodeRunsAsAGang) {
+  TestTrace t;
+  t.trace.spreads = true;
+  for (int i = 0; i < 4; ++i) t.add_node(32);
+  t.add(0, 16, 100);
+  t.add(0, 100, 50);  // four parts of 25 cores, one on each node: one of them waits
+  t.add(200, 128, 10);
+  t.add(300, 129, 10);
+  const Outcome outcome = t.run();
+  EXPECT_EQ(starts(outcome), (Seconds{0, 100, 200, 0}));
+  EXPECT_EQ(ends(outcome), (Seconds{100, 150, 210, 0}));
+  EXPECT_EQ(outcome.spread, 2u);
+  EXPECT_EQ(outcome.left_out.at("more cores than all nodes have together"), 1u);
+  double used = 0;
+  for (size_t hour = 0; hour < outcome.curve.buckets(); ++hour) used += outcome.curve.used(0, hour);
+  EXPECT_DOUBLE_EQ(used, 16 * 100 + 100 * 50 + 128 * 10) << "core-seconds";
+}
+
+TEST(Engine, AGangThatYieldsCountsOnceAndGoesOnTogether) {
+  TestTrace t;
+  t.trace.spreads = true;
+  for (int i = 0; i < 2; ++i) t.add_node(4);
+  t.add(0, 8, 100).tier = core::Tier::opportunistic;
+  t.add(30, 4, 50);
+  const Outcome outcome = t.run({.round = {}, .checkpoint = seconds(10)});
+  EXPECT_EQ(starts(outcome), (Seconds{0, 40}));
+  EXPECT_EQ(ends(outcome), (Seconds{160, 90}));
+  EXPECT_EQ(outcome.tasks[0].evictions, 1u);
+  EXPECT_EQ(outcome.tasks[0].lost, seconds(10));
+}
+
+TEST(Engine, WhatTheHistoryTellsIsAskedFor) {
+  TestTrace t;
+  t.add_node(4);
+  t.trace.wishes.push_back({.parallel_max = 1});
+  t.trace.wishes.push_back({.gang = 2});
+  t.trace.runs = {{}, seconds(10), seconds(20), seconds(5), seconds(7)};
+  TraceJob& one_by_one = t.add(0, 1, 0);
+  one_by_one.tasks = 2;
+  one_by_one.wishes = 1;
+  one_by_one.runs = 1;
+  TraceJob& together = t.add(1, 2, 0);
+  together.tasks = 2;
+  together.wishes = 2;
+  together.runs = 3;
+  const Outcome outcome = t.run();
+  EXPECT_EQ(starts(outcome), (Seconds{0, 10, 30, 30}));
+  EXPECT_EQ(ends(outcome), (Seconds{10, 30, 35, 37}));
+}
+
+TEST(Engine, EachReasonToLeaveJobsOutIsCounted) {
+  TestTrace t;
+  t.add_node(4);
+  t.nodes[0].memory_bytes = 1000;
+  t.trace.wishes.push_back({.devices = {{"gpu", "a100", 1}}});
+  t.trace.wishes.push_back({.gang = 9});
+  t.add(0, 1, 10).memory_bytes = 2000;
+  t.add(0, 2, 10).memory_bytes = 3000;
+  t.add(0, 1, 10).wishes = 1;
+  TraceJob& gang = t.add(0, 1, 10);
+  gang.wishes = 2;
+  gang.tasks = 9;
+  const Outcome outcome = t.run();
+  EXPECT_EQ(outcome.left_out,
+            (std::map<std::string, uint64_t>{{"no node has so much memory", 2},
+                                             {"no node has gpu:a100:1", 1},
+                                             {"a gang too large for all nodes together", 1}}));
+  EXPECT_EQ(outcome.too_large, 4u);
 }
 
 TEST(Engine, AQuotaOfQueuedJobsKeepsTheRestOut) {
@@ -163,7 +244,8 @@ TEST(Engine, AQuotaOfQueuedJobsKeepsTheRestOut) {
   t.file.namespaces = {bio};
   const Outcome outcome = t.run();
   EXPECT_EQ(outcome.refused, 1u);
-  EXPECT_NE(outcome.first_refusal.find("3 of 3 jobs queued"), std::string::npos);
+  ASSERT_EQ(outcome.left_out.size(), 1u);
+  EXPECT_NE(outcome.left_out.begin()->first.find("3 of 3 jobs queued"), std::string::npos);
   EXPECT_EQ(starts(outcome), (Seconds{0, 10, 20, 0}));
 }
 
@@ -199,6 +281,8 @@ TEST(Platform, NodesComeFromTheFileOrTheHeader) {
   t.trace.nodes = 2;
   t.trace.processors = 8;
   EXPECT_EQ(cores_milli(*nodes_for(t.file, t.trace)), 8000);
+  t.trace.machine = {{"n1", 3000, 1, {}}};
+  EXPECT_EQ(cores_milli(*nodes_for(t.file, t.trace)), 3000);
   t.file.nodes = {{"big", 3, 16'000, 0, {{"gpu:a100", 2}}}};
   const Nodes nodes = *nodes_for(t.file, t.trace);
   EXPECT_EQ(cores_milli(nodes), 48'000);

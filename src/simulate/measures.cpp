@@ -12,10 +12,10 @@ double in_seconds(Duration span) { return static_cast<double>(span.us) / 1e6; }
 // Gathers the waits of some tasks.
 class Gathered {
  public:
-  void add(const TraceJob& job, const TaskRecord& record) {
+  void add(const TraceJob& job, Duration runs, const TaskRecord& record) {
     waits_.push_back(in_seconds(record.started - job.submit));
     if (record.ended.us < 0) return;
-    const double run = std::max(in_seconds(job.run), kSlowdownBound);
+    const double run = std::max(in_seconds(runs), kSlowdownBound);
     slowdowns_ += std::max(1.0, in_seconds(record.ended - job.submit) / run);
     ++ended_;
   }
@@ -40,14 +40,16 @@ class Gathered {
 template <class Fn>
 void for_each_task(const Trace& trace, const Outcome& outcome, Fn fn) {
   for (size_t i = 0; i < trace.jobs.size(); ++i) {
-    for (uint32_t k = 0; k < trace.jobs[i].tasks; ++k)
-      fn(trace.jobs[i], outcome.tasks[outcome.first_task[i] + k]);
+    const TraceJob& job = trace.jobs[i];
+    for (uint32_t k = 0; k < job.tasks; ++k)
+      fn(job, trace.run_of(job, k), outcome.tasks[outcome.first_task[i] + k]);
   }
 }
 
 std::array<Waits, 4> by_size(const Trace& trace, const Outcome& outcome) {
   struct Sized {
     double work;
+    Duration run;
     uint32_t job, task;
     bool operator<(const Sized& o) const { return std::tie(work, task) < std::tie(o.work, o.task); }
   };
@@ -56,8 +58,9 @@ std::array<Waits, 4> by_size(const Trace& trace, const Outcome& outcome) {
     const TraceJob& job = trace.jobs[i];
     for (uint32_t k = 0; k < job.tasks; ++k) {
       const uint32_t task = outcome.first_task[i] + k;
+      const Duration run = trace.run_of(job, k);
       if (outcome.tasks[task].started.us >= 0)
-        sizes.push_back({job.cpu_milli * in_seconds(job.run), static_cast<uint32_t>(i), task});
+        sizes.push_back({job.cpu_milli * in_seconds(run), run, static_cast<uint32_t>(i), task});
     }
   }
   std::sort(sizes.begin(), sizes.end());
@@ -65,7 +68,7 @@ std::array<Waits, 4> by_size(const Trace& trace, const Outcome& outcome) {
   for (size_t quarter = 0; quarter < 4; ++quarter) {
     Gathered gathered;
     for (size_t i = sizes.size() * quarter / 4; i < sizes.size() * (quarter + 1) / 4; ++i)
-      gathered.add(trace.jobs[sizes[i].job], outcome.tasks[sizes[i].task]);
+      gathered.add(trace.jobs[sizes[i].job], sizes[i].run, outcome.tasks[sizes[i].task]);
     quarters[quarter] = gathered.take();
   }
   return quarters;
@@ -101,8 +104,8 @@ void measure_fairness(const Curve& curve, Measures& measures) {
 void measure_namespaces(const Trace& trace, const Outcome& outcome,
                         const std::vector<double>& entitled, Measures& measures) {
   std::vector<Gathered> gathered(trace.namespaces.size());
-  for_each_task(trace, outcome, [&](const TraceJob& job, const TaskRecord& record) {
-    if (record.started.us >= 0) gathered[job.ns].add(job, record);
+  for_each_task(trace, outcome, [&](const TraceJob& job, Duration run, const TaskRecord& record) {
+    if (record.started.us >= 0) gathered[job.ns].add(job, run, record);
   });
   double all = 0;
   for (size_t ns = 0; ns < trace.namespaces.size(); ++ns) {
@@ -167,15 +170,15 @@ Measures measure(const Trace& trace, const Outcome& outcome, int64_t cpu_milli,
   Measures measures;
   Gathered all;
   std::map<core::Tier, Gathered> tiers;
-  for_each_task(trace, outcome, [&](const TraceJob& job, const TaskRecord& record) {
+  for_each_task(trace, outcome, [&](const TraceJob& job, Duration run, const TaskRecord& record) {
     measures.evictions += record.evictions;
     measures.lost_core_hours += in_seconds(record.lost) / 3600 * job.cpu_milli / 1000;
     if (record.started.us < 0) {
       ++measures.never_started;
       return;
     }
-    all.add(job, record);
-    tiers[job.tier].add(job, record);
+    all.add(job, run, record);
+    tiers[job.tier].add(job, run, record);
   });
   measures.all = all.take();
   for (auto& [tier, gathered] : tiers) measures.tiers[tier] = gathered.take();
@@ -184,6 +187,7 @@ Measures measure(const Trace& trace, const Outcome& outcome, int64_t cpu_milli,
   measure_fairness(outcome.curve, measures);
   measures.too_large = outcome.too_large;
   measures.refused = outcome.refused;
+  measures.spread = outcome.spread;
   for (size_t i = 0; i < trace.jobs.size(); ++i) {
     if (outcome.kept_out[i]) measures.never_started -= trace.jobs[i].tasks;
   }

@@ -50,6 +50,7 @@ struct Measures {
   uint64_t never_started = 0;  // tasks that were let in and waited to the end
   uint64_t too_large = 0;      // jobs
   uint64_t refused = 0;        // jobs
+  uint64_t spread = 0;         // jobs wider than a node
 };
 
 inline constexpr double kSlowdownBound = 10;  // seconds

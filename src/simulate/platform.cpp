@@ -13,6 +13,8 @@ namespace {
 
 using core::Command;
 
+constexpr uint32_t kSlots = 8;  // of an imagined device
+
 // Builds a state by asking the core for everything, as an administrator would.
 class Builder {
  public:
@@ -99,14 +101,40 @@ Nodes expand(const spec::NodeEntry& entry) {
   return nodes;
 }
 
-bool holds(const core::NodeCapacity& node, const core::Resources& wanted) {
-  if (node.cpu_milli < wanted.cpu_milli || node.memory_bytes < wanted.memory_bytes) return false;
-  return std::all_of(wanted.devices.begin(), wanted.devices.end(), [&](const auto& request) {
-    return std::count_if(node.devices.begin(), node.devices.end(), [&](const core::Device& device) {
-             return device.kind == request.kind &&
-                    (request.model.empty() || device.model == request.model);
-           }) >= request.count;
+// What the trace wants of devices, each once, if it wants a part.
+std::set<core::DeviceRequest> parts_wanted(const Trace& trace) {
+  std::set<core::DeviceRequest> parts;
+  for (const Wishes& wishes : trace.wishes) {
+    for (core::DeviceRequest request : wishes.devices) {
+      request.count = 1;
+      if (!core::takes_whole(request)) parts.insert(std::move(request));
+    }
+  }
+  return parts;
+}
+
+// What was asked for in parts was had somewhere: the device can be cut as the request says. A slice
+// is as many eighths of it as it counted as; memory that nobody told is what the part was one of.
+void let_be_cut(core::Device& device, const core::DeviceRequest& request, bool memory_known) {
+  const auto models = core::models_of(request);
+  const bool serves = std::any_of(models.begin(), models.end(), [&](const std::string& model) {
+    return model.empty() || model == device.model;
   });
+  if (!serves || request.kind != device.kind) return;
+  if (!core::takes_slice(request)) {
+    device.share_step_milli = 1;
+    const int64_t whole = request.memory_bytes / request.share_milli * core::kWholeDevice;
+    if (!memory_known) device.memory_bytes = std::max(device.memory_bytes, whole);
+    return;
+  }
+  const auto same = [&](const core::SliceProfile& each) { return each.name == request.profile; };
+  if (std::any_of(device.profiles.begin(), device.profiles.end(), same)) return;
+  device.slots = kSlots;
+  const uint32_t size = std::clamp<uint32_t>(
+      (static_cast<uint32_t>(request.share_milli) * kSlots + 500) / 1000, 1, kSlots);
+  core::SliceProfile profile{request.profile, size, {}, 0};
+  for (uint32_t start = 0; start + size <= kSlots; start += size) profile.starts.push_back(start);
+  device.profiles.push_back(std::move(profile));
 }
 
 }  // namespace
@@ -115,6 +143,14 @@ Result<Nodes> nodes_for(const spec::PlatformFile& file, const Trace& trace) {
   Nodes nodes;
   for (const spec::NodeEntry& entry : file.nodes) {
     for (core::NodeCapacity& node : expand(entry)) nodes.push_back(std::move(node));
+  }
+  if (nodes.empty()) nodes = trace.machine;
+  const std::set<core::DeviceRequest> parts = parts_wanted(trace);
+  for (core::NodeCapacity& node : nodes) {
+    for (core::Device& device : node.devices) {
+      const bool memory_known = device.memory_bytes > 0;
+      for (const core::DeviceRequest& part : parts) let_be_cut(device, part, memory_known);
+    }
   }
   if (!nodes.empty()) return nodes;
   if (trace.nodes == 0 || trace.processors < trace.nodes)
@@ -141,17 +177,6 @@ Result<core::State> build_state(const spec::PlatformFile& file, const std::strin
   if (auto ok = builder.put_in_force(); !ok) return tl::unexpected(ok.error());
   builder.add_people(trace);
   return builder.take();
-}
-
-std::optional<core::Terms> terms_for(const TraceJob& job, const Trace& trace, const Nodes& nodes) {
-  core::Terms terms;
-  terms.resources = {job.cpu_milli, job.memory_bytes, trace.devices[job.devices]};
-  terms.wall = job.wall;
-  terms.tier = job.tier;
-  const bool fits = std::any_of(nodes.begin(), nodes.end(), [&](const core::NodeCapacity& node) {
-    return holds(node, terms.resources);
-  });
-  return fits ? std::optional(terms) : std::nullopt;
 }
 
 }  // namespace atl::simulate

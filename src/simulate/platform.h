@@ -2,7 +2,6 @@
 // and policy of a platform file and with everybody whom the trace names.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,8 @@ inline constexpr UserId kRoot{1};  // who sets the platform up
 
 using Nodes = std::vector<core::NodeCapacity>;
 
-// Those of the file; where it names none, those that the trace's header tells of.
+// Those of the file; where it names none, those that the trace tells of. Devices can be cut
+// into the parts that the trace asks for.
 [[nodiscard]] Result<Nodes> nodes_for(const spec::PlatformFile& file, const Trace& trace);
 
 int64_t cores_milli(const Nodes& nodes);
@@ -27,9 +27,5 @@ int64_t cores_milli(const Nodes& nodes);
 [[nodiscard]] Result<core::State> build_state(const spec::PlatformFile& file,
                                               const std::string& name, const Nodes& nodes,
                                               const Trace& trace);
-
-// What the core is asked for on behalf of a job of the trace, or nullopt when no node could ever
-// hold a task of it. The one place where a parallel job of many nodes would become a gang.
-std::optional<core::Terms> terms_for(const TraceJob& job, const Trace& trace, const Nodes& nodes);
 
 }  // namespace atl::simulate

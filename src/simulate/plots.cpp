@@ -31,13 +31,28 @@ std::vector<std::pair<double, std::string>> percent_ticks() {
   return {{0, "0"}, {0.25, "25%"}, {0.5, "50%"}, {0.75, "75%"}, {1, "100%"}};
 }
 
-// About eight whole days apart.
-std::vector<std::pair<double, std::string>> day_ticks(double days) {
-  std::vector<std::pair<double, std::string>> ticks;
-  const double step = std::max(1.0, std::ceil(days / 8));
-  for (double day = 0; day <= days; day += step)
-    ticks.emplace_back(day, "day " + std::to_string(static_cast<int>(day)));
-  return ticks;
+// From none to as much as is needed, in at most five round steps.
+Axis part_axis(double most) {
+  double step = 1;
+  for (const double each : {0.5, 0.25, 0.2, 0.1, 0.05, 0.02, 0.01}) {
+    if (each * 5 >= most) step = each;
+  }
+  Axis axis{0, std::ceil(most / step - 1e-9) * step, false, {}};
+  for (int i = 0; i * step < axis.high + step / 2; ++i)
+    axis.ticks.emplace_back(i * step, std::to_string(std::lround(i * step * 100)) + "%");
+  return axis;
+}
+
+// In hours: about eight whole days apart, or hours of less than three days.
+Axis time_axis(size_t hours) {
+  Axis axis{0, std::max(1.0, static_cast<double>(hours)), false, {}};
+  const bool in_days = hours > 72;
+  const size_t unit = in_days ? 24 : 1;
+  const size_t step = (hours / unit + 7) / 8 * unit;
+  for (size_t at = 0; at <= hours; at += std::max(step, unit))
+    axis.ticks.emplace_back(static_cast<double>(at),
+                            in_days ? "day " + std::to_string(at / 24) : std::to_string(at) + "h");
+  return axis;
 }
 
 // How full the machine was in each hour, joined where there are too many hours.
@@ -75,17 +90,21 @@ std::vector<double> sorted_waits(const Trace& trace, const NamedRun& run) {
 std::string plot_utilisation(const std::vector<NamedRun>& runs) {
   Svg svg(kWidth, kHeight, "Cores in use");
   draw_legend(svg, runs);
-  double days = 1;
-  for (const NamedRun& run : runs)
-    days = std::max(days, static_cast<double>(run.outcome.curve.buckets()) / 24);
-  const Frame frame(svg, {0, days, false, day_ticks(days)}, {0, 1, false, percent_ticks()}, kLeft,
-                    kTop, kRight, kBottom);
+  size_t hours = 1;
+  for (const NamedRun& run : runs) hours = std::max(hours, run.outcome.curve.buckets());
+  const Frame frame(svg, time_axis(hours), {0, 1, false, percent_ticks()}, kLeft, kTop, kRight,
+                    kBottom);
   for (size_t i = 0; i < runs.size(); ++i) {
     size_t joined = 1;
     const std::vector<double> use = use_by_hour(runs[i], joined);
     std::vector<Svg::Point> points;
-    for (size_t at = 0; at < use.size(); ++at)
-      points.push_back(frame.place(static_cast<double>(at * joined) / 24, use[at]));
+    for (size_t at = 0; at < use.size(); ++at) {
+      // All of the hour is the same, so that a single one is seen too.
+      points.push_back(frame.place(static_cast<double>(at * joined), use[at]));
+      points.push_back(frame.place(
+          static_cast<double>(std::min((at + 1) * joined, runs[i].outcome.curve.buckets())),
+          use[at]));
+    }
     svg.path(points, series_look("line", i));
   }
   return svg.take();
@@ -127,13 +146,9 @@ std::string plot_waits(const Trace& trace, const std::vector<NamedRun>& runs) {
 }
 
 std::string plot_namespaces(const std::vector<NamedRun>& runs) {
-  std::vector<size_t> order;
+  std::vector<size_t> order = heaviest_first(runs);
   double most = 0.01;
   const auto& all = runs.front().measures.namespaces;
-  for (size_t i = 0; i < all.size(); ++i) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::tie(all[b].used, a) < std::tie(all[a].used, b);
-  });
   if (order.size() > kNamespacesMax) order.resize(kNamespacesMax);
   for (const NamedRun& run : runs) {
     for (const size_t ns : order)
@@ -146,8 +161,7 @@ std::string plot_namespaces(const std::vector<NamedRun>& runs) {
   Svg svg(kWidth, static_cast<int>(bottom) + 40,
           "Use by namespace, and its part by weight (upright)");
   draw_legend(svg, runs);
-  Axis x{0, most, false, {}};
-  for (int i = 0; i <= 4; ++i) x.ticks.emplace_back(most * i / 4, show_part(most * i / 4));
+  const Axis x = part_axis(most);
   const Frame frame(svg, x, {0, 1, false, {}}, kLeft + 60, kTop, kRight, bottom);
   for (size_t row = 0; row < order.size(); ++row) {
     const double top = kTop + each * static_cast<double>(row) + gap / 2;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/amount.h"
 #include "base/describe.h"
 #include "spec/json_writer.h"
 
@@ -19,6 +20,11 @@ std::string format(const char* text, Args... args) {
 }
 
 std::string count_text(uint64_t count) { return count == 0 ? "" : std::to_string(count); }
+
+// "1 job", "2 jobs"
+std::string counted(uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 using Cell = std::function<std::string(const Measures&)>;
 
@@ -102,6 +108,10 @@ void write_run(spec::JsonWriter& json, const NamedRun& run) {
   for (const NamespaceMeasures& ns : m.namespaces) write_namespace(json, ns);
   json.end_array();
   json.member("jobs_too_large", m.too_large).member("jobs_refused", m.refused);
+  json.key("left_out").begin_array();
+  for (const auto& [why, jobs] : run.outcome.left_out)
+    json.begin_object().member("why", why).member("jobs", jobs).end_object();
+  json.end_array().member("jobs_as_gangs", m.spread);
   json.member("tasks_never_started", m.never_started);
   json.member("rounds", run.outcome.rounds).end_object();
 }
@@ -122,6 +132,11 @@ std::string show_part(double part) { return format("%.1f%%", part * 100); }
 
 std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs) {
   Lines lines{runs};
+  ReportRow machine{"nodes, cores", {}};
+  for (const NamedRun& run : runs)
+    machine.cells.push_back(std::to_string(run.nodes) + ", " + format_milli(run.cpu_milli));
+  lines.rows.push_back(std::move(machine));
+  lines.add("tasks", [](const Measures& m) { return std::to_string(m.all.tasks); });
   lines.add("wait, mean", [](const Measures& m) { return show_span(m.all.mean); });
   lines.add("wait, median", [](const Measures& m) { return show_span(m.all.median); });
   lines.add("wait, p95", [](const Measures& m) { return show_span(m.all.p95); });
@@ -139,16 +154,27 @@ std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs) {
             [](const Measures& m) { return m.worst < 0 ? std::string() : show_part(m.worst); });
   lines.add("evictions", [](const Measures& m) { return std::to_string(m.evictions); });
   lines.add("lost core-hours", [](const Measures& m) { return format("%.1f", m.lost_core_hours); });
+  lines.add("jobs as gangs", [](const Measures& m) { return count_text(m.spread); });
   lines.add("jobs too large", [](const Measures& m) { return count_text(m.too_large); });
   lines.add("jobs refused", [](const Measures& m) { return count_text(m.refused); });
   lines.add("tasks never started", [](const Measures& m) { return count_text(m.never_started); });
   return std::move(lines.rows);
 }
 
+std::vector<size_t> heaviest_first(const std::vector<NamedRun>& runs) {
+  std::vector<size_t> order;
+  if (runs.empty()) return order;
+  const auto& all = runs.front().measures.namespaces;
+  for (size_t i = 0; i < all.size(); ++i) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(all[b].used, all[a].name) < std::tie(all[a].used, all[b].name);
+  });
+  return order;
+}
+
 std::vector<NamespaceReport> by_namespace(const std::vector<NamedRun>& runs) {
   std::vector<NamespaceReport> report;
-  if (runs.empty()) return report;
-  for (size_t i = 0; i < runs.front().measures.namespaces.size(); ++i) {
+  for (const size_t i : heaviest_first(runs)) {
     NamespaceReport line{runs.front().measures.namespaces[i].name, "", {}};
     for (const NamedRun& run : runs) {
       const NamespaceMeasures& ns = run.measures.namespaces[i];
@@ -169,23 +195,20 @@ std::vector<NamespaceReport> by_namespace(const std::vector<NamedRun>& runs) {
 std::vector<std::string> remarks(const Trace& trace, const std::vector<NamedRun>& runs) {
   std::vector<std::string> lines;
   if (trace.without_run > 0)
-    lines.push_back(std::to_string(trace.without_run) +
-                    " jobs of the trace are left out: they have no run time");
+    lines.push_back(counted(trace.without_run, "job") + " left out of the trace: no run time");
   if (trace.broken > 0)
-    lines.push_back(std::to_string(trace.broken) +
-                    " broken lines are left out; the first: " + trace.first_broken);
+    lines.push_back(counted(trace.broken, "broken line") +
+                    " left out of the trace; the first: " + trace.first_broken);
   for (const NamedRun& run : runs) {
     const std::string begin = run.name + ": ";
-    if (run.measures.too_large > 0)
-      lines.push_back(begin + std::to_string(run.measures.too_large) +
-                      " jobs are left out: no node is large enough for them, and a job that "
-                      "spans nodes cannot be simulated yet");
-    if (run.measures.refused > 0)
-      lines.push_back(begin + std::to_string(run.measures.refused) +
-                      " jobs were refused; the first: " + run.outcome.first_refusal);
+    for (const auto& [why, jobs] : run.outcome.left_out)
+      lines.push_back(begin + counted(jobs, "job") + " left out: " + why);
+    if (run.measures.spread > 0)
+      lines.push_back(begin + counted(run.measures.spread, "job") +
+                      " wider than a node, run as gangs");
     if (run.measures.never_started > 0)
-      lines.push_back(begin + std::to_string(run.measures.never_started) +
-                      " tasks never started: a quota holds them back for ever");
+      lines.push_back(begin + counted(run.measures.never_started, "task") +
+                      " never started: held back by a quota for ever");
   }
   return lines;
 }

@@ -25,12 +25,16 @@ struct ReportRow {
 // What of the runs people compare. Lines that are empty for all runs are left out.
 std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs);
 
+// The namespaces, by what they used in the first run.
+std::vector<size_t> heaviest_first(const std::vector<NamedRun>& runs);
+
 // By namespace: for each run what it used, its p95 wait, and what it got of its due.
 struct NamespaceReport {
   std::string name;
   std::string entitled;            // of each run in turn, where they differ
   std::vector<std::string> cells;  // three of each run
 };
+// In the order of heaviest_first.
 std::vector<NamespaceReport> by_namespace(const std::vector<NamedRun>& runs);
 
 // What was left out of the trace and why, in sentences; none when nothing was.

@@ -25,7 +25,7 @@ Golden golden() {
     const Nodes nodes = *nodes_for(*file, made.trace);
     auto state = build_state(*file, name, nodes, made.trace);
     const auto entitled = entitlements(*state, made.trace);
-    Outcome outcome = run_trace(made.trace, nodes, std::move(*state), {});
+    Outcome outcome = run_trace(made.trace, std::move(*state), {});
     Measures measures = measure(made.trace, outcome, cores_milli(nodes), entitled);
     made.runs.push_back(
         {name, nodes.size(), cores_milli(nodes), std::move(measures), std::move(outcome)});
@@ -72,13 +72,29 @@ TEST(Report, WhatWasLeftOutIsSaid) {
   trace.broken = 2;
   trace.first_broken = "t.swf:7: it has 3 fields";
   NamedRun run{.name = "a.yaml", .outcome = {.curve = Curve(0, {}, {})}};
-  run.measures.too_large = 4;
+  run.outcome.left_out["no node has a gpu:1"] = 1;
+  run.measures.spread = 5;
   EXPECT_EQ(remarks(trace, {run}),
             (std::vector<std::string>{
-                "3 jobs of the trace are left out: they have no run time",
-                "2 broken lines are left out; the first: t.swf:7: it has 3 fields",
-                "a.yaml: 4 jobs are left out: no node is large enough for them, and a job that "
-                "spans nodes cannot be simulated yet"}));
+                "3 jobs left out of the trace: no run time",
+                "2 broken lines left out of the trace; the first: t.swf:7: it has 3 fields",
+                "a.yaml: 1 job left out: no node has a gpu:1",
+                "a.yaml: 5 jobs wider than a node, run as gangs"}));
+}
+
+TEST(Report, NamespacesAreShownByWhatTheyUsed) {
+  NamedRun run{.name = "a.yaml", .outcome = {.curve = Curve(0, {}, {})}};
+  for (const auto& [name, used] :
+       std::map<std::string, double>{{"a", 0.1}, {"b", 0.7}, {"c", 0.2}}) {
+    run.measures.namespaces.push_back({.name = name});
+    run.measures.namespaces.back().used = used;
+  }
+  const auto rows = by_namespace({run});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name + rows[1].name + rows[2].name, "bca");
+  const std::string svg = plot_namespaces({run});
+  EXPECT_NE(svg.find(">80%<"), std::string::npos) << "round steps";
+  EXPECT_LT(svg.find(">b<"), svg.find(">c<"));
 }
 
 TEST(Plots, AreWholeDrawingsWithALineOfEachRun) {

@@ -38,7 +38,7 @@ Result<void> read_lines(std::istream& stream, Trace& trace, const ReadOptions& o
     if (!reader) reader = reader_for(line, trace, options);
     const Result<void> read =
         line.size() > kTraceLineMax
-            ? fail(ErrorCode::invalid, "the line is longer than 65536 bytes; is this a trace?")
+            ? fail(ErrorCode::invalid, "the line is longer than 256 MiB; is this a trace?")
             : reader->line(line);
     if (read) continue;
     if (!options.skip_broken || read.error().code == ErrorCode::too_large)
@@ -89,13 +89,12 @@ Result<uint16_t> TraceReader::ns(const std::string& name) {
   return fail(ErrorCode::too_large, "more than 65536 namespaces; leave the group unknown (-1)");
 }
 
-Result<uint16_t> TraceReader::devices(const std::vector<core::DeviceRequest>& devices) {
-  if (devices.empty()) return uint16_t{0};
-  const auto [it, added] =
-      devices_.try_emplace(devices, static_cast<uint32_t>(trace_.devices.size()));
+Result<uint16_t> TraceReader::wishes(const Wishes& wishes) {
+  const auto [it, added] = wishes_.try_emplace(wishes, static_cast<uint32_t>(trace_.wishes.size()));
   if (it->second > UINT16_MAX)
-    return fail(ErrorCode::too_large, "more than 65536 different lists of devices");
-  if (added) trace_.devices.push_back(devices);
+    return fail(ErrorCode::too_large,
+                "more than 65536 different lists of devices, priorities and gangs");
+  if (added) trace_.wishes.push_back(wishes);
   return static_cast<uint16_t>(it->second);
 }
 

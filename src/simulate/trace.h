@@ -1,7 +1,7 @@
 // A trace: who submitted what when, and how long it ran. Read from the Standard Workload Format
 // (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html) or from our own history, one JSON
-// object a line as `atoll ps --all --limit 0 -o jsonl` prints them. docs/guides/simulate.md says
-// what of each is used.
+// object a line as `atoll simulate export` and `atoll ps -o jsonl` print them.
+// docs/guides/simulate.md says what of each is used.
 #pragma once
 
 #include <iosfwd>
@@ -15,17 +15,28 @@
 
 namespace atl::simulate {
 
-// A million of them are held at once, so they are small: names and devices are indices.
+// What few jobs ask for, held once for all that ask for the same.
+struct Wishes {
+  std::vector<core::DeviceRequest> devices;  // of each task
+  Duration grace = core::Terms{}.grace;
+  int32_t priority = 0;
+  uint32_t parallel_max = 0;
+  uint32_t gang = 0;
+  auto operator<=>(const Wishes&) const = default;
+};
+
+// A million of them are held at once, so they are small: names and wishes are indices.
 struct TraceJob {
   Duration submit;           // after the trace's begin
-  Duration run;              // of each task, if nothing disturbs it
+  Duration run;              // of each task, if nothing disturbs it and `runs` says nothing else
   Duration wall;             // zero: not limited; never less than `run`
   int64_t memory_bytes = 0;  // of each task
   uint32_t cpu_milli = 0;    // of each task
   uint32_t user = 0;         // of Trace::users
   uint32_t tasks = 1;
-  uint16_t ns = 0;       // of Trace::namespaces
-  uint16_t devices = 0;  // of Trace::devices
+  uint32_t runs = 0;    // of Trace::runs, one for each task; zero: all run alike
+  uint16_t ns = 0;      // of Trace::namespaces
+  uint16_t wishes = 0;  // of Trace::wishes
   core::Tier tier = core::Tier::batch;
   bool operator==(const TraceJob&) const = default;
 };
@@ -36,9 +47,14 @@ struct Trace {
   std::vector<TraceJob> jobs;  // by when they were submitted
   std::vector<std::string> users;
   std::vector<std::string> namespaces;
-  std::vector<std::vector<core::DeviceRequest>> devices{{}};  // the first: none
+  std::vector<Wishes> wishes{{}};  // the first: none
+  std::vector<Duration> runs{{}};  // of tasks that do not run alike; the first: nobody's
+  // Whether a job is so many processors wherever they are, and not a task on one node.
+  bool spreads = false;
 
-  // What the header says of the machine; zero: nothing.
+  // What our own history says of the machine.
+  std::vector<core::NodeCapacity> machine;
+  // What the header says of it; zero: nothing.
   uint32_t nodes = 0;
   uint32_t processors = 0;
 
@@ -48,6 +64,9 @@ struct Trace {
   std::string first_broken;
 
   uint64_t tasks() const;
+  Duration run_of(const TraceJob& job, uint32_t task) const {
+    return job.runs == 0 ? job.run : runs[job.runs + task];
+  }
   Duration span() const;  // from the first submission to the last
 };
 
@@ -68,6 +87,6 @@ struct ReadOptions {
 [[nodiscard]] Result<std::map<int64_t, core::Tier>> parse_tiers(const std::string& text);
 
 inline constexpr uint64_t kTraceTasksMax = 100'000'000;  // one record of 32 bytes each
-inline constexpr size_t kTraceLineMax = 1 << 16;
+inline constexpr size_t kTraceLineMax = 1 << 28;  // ten million run times of an array, and to spare
 
 }  // namespace atl::simulate

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,7 @@ class TraceReader {
  protected:
   uint32_t user(const std::string& name) { return index(users_, trace_.users, name); }
   [[nodiscard]] Result<uint16_t> ns(const std::string& name);
-  [[nodiscard]] Result<uint16_t> devices(const std::vector<core::DeviceRequest>& devices);
+  [[nodiscard]] Result<uint16_t> wishes(const Wishes& wishes);
   [[nodiscard]] Result<void> add(const TraceJob& job);
 
   Trace& trace_;
@@ -33,14 +34,16 @@ class TraceReader {
   static uint32_t index(std::map<std::string, uint32_t>& known, std::vector<std::string>& names,
                         const std::string& name);
   std::map<std::string, uint32_t> users_, namespaces_;
-  std::map<std::vector<core::DeviceRequest>, uint32_t> devices_;
+  std::map<Wishes, uint32_t> wishes_{{{}, 0}};
   uint64_t tasks_ = 0;
 };
 
 // trace_swf.cpp: "; MaxNodes: 128" and lines of 18 numbers.
 class SwfReader : public TraceReader {
  public:
-  using TraceReader::TraceReader;
+  SwfReader(Trace& trace, const ReadOptions& options) : TraceReader(trace, options) {
+    trace.spreads = true;
+  }
   [[nodiscard]] Result<void> line(std::string_view text) override;
 
  private:
@@ -56,6 +59,9 @@ class HistoryReader : public TraceReader {
   using TraceReader::TraceReader;
   [[nodiscard]] Result<void> line(std::string_view text) override;
   void finish() override;  // times become relative to midnight before the first submission
+
+ private:
+  std::set<std::string> nodes_;
 };
 
 }  // namespace atl::simulate

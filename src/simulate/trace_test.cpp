@@ -129,7 +129,9 @@ TEST(History, ReadsWhatPsWrites) {
   EXPECT_EQ(job.wall, hours(2));
   EXPECT_EQ(job.cpu_milli, 500u);
   EXPECT_EQ(job.tier, core::Tier::service);
-  EXPECT_EQ(trace->devices.at(job.devices), (std::vector<core::DeviceRequest>{{"gpu", "a100", 2}}));
+  EXPECT_EQ(trace->wishes.at(job.wishes).devices,
+            (std::vector<core::DeviceRequest>{{"gpu", "a100", 2}}));
+  EXPECT_FALSE(trace->spreads);
   EXPECT_EQ(trace->namespaces.at(job.ns), "bio");
 }
 
@@ -143,13 +145,54 @@ TEST(History, AnArrayNeedsTheRunTimeOfItsTasks) {
   EXPECT_EQ(trace->without_run, 1u);
 }
 
+TEST(History, AnArrayMayTellOfEachOfItsTasks) {
+  const auto trace =
+      read(R"({"submitted":"2026-11-15T12:00:00Z","tasks":{"total":20},"runs":[90, 0.25, 7000],)"
+           R"("time_seconds":3600,"gang":20,"grace_seconds":0,"priority":-3})");
+  ASSERT_TRUE(trace) << trace.error().message;
+  const TraceJob& job = trace->jobs.at(0);
+  EXPECT_EQ(job.tasks, 3u) << "those that have run";
+  EXPECT_EQ(trace->run_of(job, 0), seconds(90));
+  EXPECT_EQ(trace->run_of(job, 1), Duration{250'000});
+  EXPECT_EQ(trace->run_of(job, 2), hours(1)) << "it was ended at its wall-time";
+  EXPECT_EQ(trace->wishes.at(job.wishes), (Wishes{{}, {}, -3, 0, 3}));
+}
+
+TEST(History, OlderListsTellOfPartsInWords) {
+  const auto trace = read(R"({"submitted":"2026-11-15T12:00:00Z","run":1,)"
+                          R"("devices":["fpga:1","gpu:a100|any:0.25 x 2","gpu:v100:1g.5gb"]})");
+  ASSERT_TRUE(trace) << trace.error().message;
+  const auto& devices = trace->wishes.at(trace->jobs.at(0).wishes).devices;
+  EXPECT_EQ(devices, (std::vector<core::DeviceRequest>{{"fpga", "", 1},
+                                                       {"gpu", "a100", 2, {""}, 250},
+                                                       {"gpu", "v100", 1, {}, 1000, 0, "1g.5gb"}}));
+}
+
+TEST(History, TellsOfTheMachineToo) {
+  const std::string machine = R"({"machine":{"name":"local/n1","cpus":4,"memory_bytes":1024,)"
+                              R"("devices":[{"kind":"gpu","model":"a100","memory_bytes":99}]}})"
+                              "\n";
+  const std::string job = R"({"submitted":"2026-11-15T12:00:00Z","run":1,"node":"n1"})";
+  const auto trace = read(machine + job);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->jobs.size(), 1u);
+  EXPECT_EQ(trace->machine, (std::vector<core::NodeCapacity>{
+                                {"local/n1", 4000, 1024, {{"gpu0", "gpu", "a100", 99, true}}}}));
+  EXPECT_EQ(refusal(machine + machine + job), "trace.swf:2: machine \"local/n1\" is there twice");
+  EXPECT_EQ(refusal(R"({"machine":{"cpus":4}})"), "trace.swf:1: machine has no name");
+}
+
 TEST(History, ABrokenLineIsRefusedWithItsNumberAndWhatToWrite) {
   EXPECT_EQ(refusal("{\"user\":\"ada\"}\n"),
             "trace.swf:1: submitted is missing; write when, such as \"2026-11-15T21:23:31Z\"");
   EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","tier":"vip"})"),
             "trace.swf:1: tier must be interactive, service, batch or opportunistic");
-  EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","devices":["gpu"]})"),
-            "trace.swf:1: \"gpu\" is no device; write \"gpu:2\" or \"gpu:a100:2\"");
+  EXPECT_TRUE(refusal(R"({"submitted":"2026-11-15T12:00:00Z","devices":["gpu::2"]})")
+                  .starts_with("trace.swf:1: \"gpu::2\" is not a device: write KIND, KIND:COUNT"));
+  EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","cpus":0})"),
+            "trace.swf:1: cpus must be a number between 0.001 and 4000000");
+  EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","runs":[1,"soon"]})"),
+            "trace.swf:1: runs must be a list of seconds, one for each task");
   EXPECT_NE(refusal("{]\n").find("trace.swf:1: it is no JSON object"), std::string::npos);
 }
 

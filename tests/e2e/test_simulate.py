@@ -82,13 +82,52 @@ class Simulate(unittest.TestCase):
         self.assertEqual(run["trace"]["jobs"], 3)
         self.assertEqual(run["runs"][0]["wait"]["tasks"], 3)
 
+    def test_what_a_server_has_run_is_exported_with_its_machine(self):
+        config = """sites:
+  local:
+    cpus: 4
+    memory: 4Gi
+    devices:
+      - {kind: gpu, model: t4, count: 2, memory: 16Gi, simulated: true, share: 0.05}
+      - {kind: gpu, model: a100, count: 1, memory: 40Gi, simulated: true, slices: a100-40gb}
+  class: {kind: simulated, nodes: 9, cpus: 64, memory: 128Gi}
+"""
+        with Atoll(config) as real:
+            small = ("--cpus", "0.1", "--mem", "64Mi")
+            jobs = [real.submit(*small, "--gpus", "t4|any:0.25", "--tier", "opportunistic", "--time", "90m",
+                                "--grace", "7s", "--", "true"),
+                    real.submit(*small, "--gpus", "1g.5gb", "--priority", "3", "--", "true"),
+                    real.submit(*small, "--gpus", "4Gi", "--", "true"),
+                    real.submit(*small, "--array", "1-3%2", "--", "sh", "-c", "sleep 0.$ATOLL_ARRAY_INDEX"),
+                    real.submit(*small, "--gang", "2", "--", "sleep", "0.1")]
+            for job in jobs:
+                real.wait_job(job)
+            past = real.cli("simulate", "export").stdout
+        lines = [json.loads(each) for each in past.splitlines()]
+        machines = [each["machine"] for each in lines if "machine" in each]
+        self.assertEqual([each["cpus"] for each in machines], [4], "the site that is used by name only is left out")
+        self.assertEqual(len(machines[0]["devices"]), 3)
+        told = {each["id"]: each for each in lines if "id" in each}
+        shared, sliced, memory, array, gang = (told[job] for job in jobs)
+        self.assertEqual(shared["device_requests"], [{"kind": "gpu", "models": ["t4", "any"], "count": 1, "share": 0.25,
+                                                      "memory_bytes": None, "slice": None}])
+        self.assertEqual((shared["tier"], shared["time_seconds"], shared["grace_seconds"]), ("opportunistic", 5400, 7))
+        self.assertEqual((sliced["device_requests"][0]["slice"], sliced["priority"]), ("1g.5gb", 3))
+        self.assertEqual(memory["device_requests"][0]["memory_bytes"], 4 << 30)
+        self.assertEqual((len(array["runs"]), array["parallel_max"]), (3, 2))
+        self.assertGreaterEqual(array["runs"][2], 0.3, "a task runs at least for as long as it sleeps")
+        self.assertEqual((len(gang["runs"]), gang["gang"]), (2, 2))
+        done = self.atoll("simulate", "--trace", "-", "-o", "json", text=past)
+        run = json.loads(done.stdout)["runs"][0]
+        self.assertEqual((run["cores"], run["wait"]["tasks"], run["left_out"]), (4, 8, []), done.stderr)
+
     def test_a_broken_line_is_refused_with_what_to_write(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + "2 10 -1 fifty 4\n")
         refused = self.atoll("simulate", "--trace", trace, code=2)
         self.assertIn("t.swf:5: field 4 (run time) is \"fifty\"; write a whole number, or -1", refused.stderr)
         self.assertEqual(refused.stdout, "")
         skipped = self.atoll("simulate", "--trace", trace, "--skip-broken")
-        self.assertIn("1 broken lines are left out; the first: t.swf:5:", skipped.stderr)
+        self.assertIn("1 broken line left out of the trace; the first: t.swf:5:", skipped.stderr)
 
     def test_other_bad_input_is_refused_too(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4))
@@ -104,10 +143,18 @@ class Simulate(unittest.TestCase):
         self.assertIn("--jobs is 0", self.atoll("simulate", "generate", "--jobs", "0", code=2).stderr)
 
     def test_jobs_that_no_node_holds_are_told(self):
-        trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + line(2, 0, 100, 8))
+        trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + line(2, 0, 100, 8) + line(3, 0, 100, 9))
         done = self.atoll("simulate", "--trace", trace)
-        self.assertIn("1 jobs are left out: no node is large enough", done.stderr)
-        self.assertRegex(done.stdout, r"jobs too large +1")
+        self.assertIn("2 jobs left out: more cores than all nodes have together", done.stderr)
+        self.assertRegex(done.stdout, r"jobs too large +2")
+
+    def test_a_job_wider_than_a_node_runs_as_a_gang(self):
+        trace = self.file("t.swf", HEADER + line(1, 0, 100, 4) + line(2, 0, 50, 10))
+        self.file("three.yaml", "nodes: [{count: 3, name: n, cpu: 4}]\n")
+        done = self.atoll("simulate", "--trace", trace, "--config", "three.yaml", "-o", "json")
+        self.assertIn("three.yaml: 1 job wider than a node, run as gangs", done.stderr)
+        run = json.loads(done.stdout)["runs"][0]
+        self.assertEqual((run["jobs_as_gangs"], run["wait"]["tasks"], run["wait"]["p95_seconds"]), (1, 2, 100))
 
     def test_a_generated_trace_is_the_same_twice_and_can_be_run(self):
         command = ("simulate", "generate", "--days", "2", "--jobs", "300", "--nodes", "4", "--seed", "5")

@@ -14,11 +14,27 @@ constexpr int64_t kFine = 1024;  // of one count, when only a part of its step i
 
 Duration wall_end(Duration wall, size_t step) { return {wall.us / 64 * kPartOf64[step]}; }
 Duration span_end(size_t step) { return seconds(int64_t{1} << step); }
+Duration brief_end(size_t step) { return {1'000'000 >> (kBriefSteps - step)}; }
 
-void count(std::span<uint32_t> counts, size_t step) {
-  ++counts[step];
-  if (std::accumulate(counts.begin(), counts.end(), 0u) < kPaceFull) return;
+uint32_t sum_of(std::span<const uint32_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0u);
+}
+void halve(std::span<uint32_t> counts) {
   for (uint32_t& each : counts) each /= 2;
+}
+
+// The spans with the first second by its parts. A snapshot from before there were any has none: its
+// short ones count as the longest of them.
+constexpr size_t kAllSpans = kBriefSteps + kSpanSteps;
+std::array<uint32_t, kAllSpans> all_spans(const Pace& pace) {
+  std::array<uint32_t, kAllSpans> all{};
+  std::copy(pace.brief.begin(), pace.brief.end(), all.begin());
+  std::copy(pace.spans.begin(), pace.spans.end(), all.begin() + kBriefSteps);
+  all[kBriefSteps] -= std::min(all[kBriefSteps], sum_of(pace.brief));
+  return all;
+}
+Duration all_spans_end(size_t step) {
+  return step < kBriefSteps ? brief_end(step) : span_end(step - kBriefSteps);
 }
 
 struct Step {
@@ -37,7 +53,7 @@ Step beyond(Step step, Duration elapsed) {
 template <class End>
 std::optional<Duration> quantile(std::span<const uint32_t> counts, int32_t quantile_milli,
                                  Duration elapsed, End end) {
-  if (std::accumulate(counts.begin(), counts.end(), 0u) < kPaceLeast) return std::nullopt;
+  if (sum_of(counts) < kPaceLeast) return std::nullopt;
   const auto step = [&](size_t i) {
     return beyond({i ? end(i - 1) : Duration{}, end(i), counts[i] * kFine}, elapsed);
   };
@@ -61,15 +77,23 @@ void record(Pace& pace, Duration ran, Duration wall) {
   size_t step = 0;
   if (wall.us > 0) {
     while (step + 1 < kWallSteps && ran > wall_end(wall, step)) ++step;
-    return count(pace.of_wall, step);
+    ++pace.of_wall[step];
+    if (sum_of(pace.of_wall) >= kPaceFull) halve(pace.of_wall);
+    return;
   }
   while (step + 1 < kSpanSteps && ran > span_end(step)) ++step;
-  count(pace.spans, step);
+  ++pace.spans[step];
+  for (step = 0; step < kBriefSteps && ran > brief_end(step);) ++step;
+  if (step < kBriefSteps) ++pace.brief[step];
+  if (sum_of(pace.spans) < kPaceFull) return;
+  halve(pace.spans);
+  halve(pace.brief);
 }
 
 void add(Pace& pace, const Pace& more) {
   for (size_t i = 0; i < kWallSteps; ++i) pace.of_wall[i] += more.of_wall[i];
   for (size_t i = 0; i < kSpanSteps; ++i) pace.spans[i] += more.spans[i];
+  for (size_t i = 0; i < kBriefSteps; ++i) pace.brief[i] += more.brief[i];
 }
 
 std::optional<Duration> run_time(const Pace& pace, Duration wall, int32_t quantile_milli,
@@ -77,7 +101,7 @@ std::optional<Duration> run_time(const Pace& pace, Duration wall, int32_t quanti
   if (wall.us > 0)
     return quantile(pace.of_wall, quantile_milli, elapsed,
                     [&](size_t step) { return wall_end(wall, step); });
-  return quantile(pace.spans, quantile_milli, elapsed, span_end);
+  return quantile(all_spans(pace), quantile_milli, elapsed, all_spans_end);
 }
 
 }  // namespace atl::core

@@ -13,6 +13,7 @@ namespace atl::core {
 
 inline constexpr size_t kWallSteps = 8;     // parts of the wall-time: a 64th, a 32nd … a half, all
 inline constexpr size_t kSpanSteps = 24;    // a second, two, four … three months
+inline constexpr size_t kBriefSteps = 4;    // within the first second: a 16th of it … a half
 inline constexpr uint32_t kPaceFull = 256;  // ends in one histogram, then all count half
 inline constexpr uint32_t kPaceLeast = 5;   // fewer say nothing
 
@@ -21,6 +22,7 @@ inline constexpr int32_t kCertain = 1000;  // the quantile, in thousandths, that
 struct Pace {
   std::array<uint32_t, kWallSteps> of_wall{};
   std::array<uint32_t, kSpanSteps> spans{};
+  std::array<uint32_t, kBriefSteps> brief{};  // of the first of `spans`, those of half a second
   bool operator==(const Pace&) const = default;
 };
 
@@ -34,6 +36,6 @@ void add(Pace& pace, const Pace& more);
 std::optional<Duration> run_time(const Pace& pace, Duration wall, int32_t quantile_milli,
                                  Duration elapsed = {});
 
-ATOLL_DESCRIBE(Pace, of_wall, spans)
+ATOLL_DESCRIBE(Pace, of_wall, spans, brief)
 
 }  // namespace atl::core

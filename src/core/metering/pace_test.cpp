@@ -47,6 +47,30 @@ TEST(Pace, TheNewOutweighsTheOld) {
   EXPECT_LT(std::accumulate(pace.spans.begin(), pace.spans.end(), 0u), kPaceFull);
 }
 
+TEST(Pace, ShortRunsAreToldApart) {
+  const auto median_of = [](Duration ran) {
+    Pace pace;
+    for (int i = 0; i < 1000; ++i) record(pace, ran, {});
+    EXPECT_LE(pace.brief[0] + pace.brief[1] + pace.brief[2] + pace.brief[3], pace.spans[0]);
+    return *run_time(pace, {}, 500);
+  };
+  const auto ms = [](int64_t count) { return Duration{count * 1000}; };
+  EXPECT_LE(median_of(ms(50)), ms(63));
+  EXPECT_GT(median_of(ms(100)), ms(62));
+  EXPECT_LE(median_of(ms(100)), ms(125));
+  EXPECT_GT(median_of(ms(400)), ms(250));
+  EXPECT_LE(median_of(ms(400)), ms(500));
+  EXPECT_GT(median_of(ms(900)), ms(500));
+  EXPECT_LE(median_of(ms(900)), seconds(1));
+}
+
+TEST(Pace, AnOldSnapshotsShortRunsAreUpToASecond) {
+  Pace pace;
+  pace.spans[0] = 10;
+  EXPECT_GT(*run_time(pace, {}, 500), Duration{500'000});
+  EXPECT_LE(*run_time(pace, {}, 500), seconds(1));
+}
+
 void end(TestWorld& world, JobId id, EndCause cause, Duration ran) {
   AttemptResult result;
   result.cause = cause;

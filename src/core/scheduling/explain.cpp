@@ -166,7 +166,7 @@ bool starts_after_them(const World& world, const Job& job, const Block& block) {
   if (block.obstacle != Obstacle::capacity && block.obstacle != Obstacle::quota) return false;
   const World then = without_stopping(world);
   const Terms& terms = world.state->terms_of(job);
-  const Allowance allowed = allowance(then, job.ns, terms.tier);
+  const Allowance allowed = allowance(then, job.ns, terms);
   return !over_quota(then, job.ns, terms) &&
          std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
            return meant(view, terms) && fits(later_for(view, job.ns), terms.resources, allowed);
@@ -255,7 +255,7 @@ Block first_block(const World& now, const Job& job, uint32_t& members) {
   for (;; ++members) {
     const Block block = next_block(world, job, terms);
     if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
-    const auto room = find_place(world, terms, allowance(world, job.ns, terms.tier), job.ns);
+    const auto room = find_place(world, terms, allowance(world, job.ns, terms), job.ns);
     if (!room) return block;
     take(world, job, terms, room->placement, room->node);
   }

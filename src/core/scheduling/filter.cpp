@@ -82,6 +82,36 @@ std::optional<Block> over(const Level& level, const Resources& asked_for) {
   return std::nullopt;
 }
 
+// Calls fn with each entry of the calendar that limits the terms now, until it returns true.
+template <class Fn>
+void for_each_entry(const World& world, const Terms& terms, const Fn& fn) {
+  const Calendar& calendar = world.state->calendar;
+  if (calendar.entries.empty() || !counts(*world.state, terms)) return;
+  for (const CalendarEntry& entry : calendar.entries) {
+    if (entry.tier == terms.tier && holds_at(calendar, entry, world.now) && fn(entry)) return;
+  }
+}
+
+std::optional<Block> over(const CalendarEntry& entry, const World& world, const Terms& terms) {
+  const TierLimit limit = limit_of(entry, world.state->capacity);
+  const InUse& used = world.in_use_of(terms.tier);
+  const auto check = [&](const std::string& resource, int64_t asked, int64_t in_use,
+                         std::optional<int64_t> most) -> std::optional<Block> {
+    if (!most || asked == 0 || in_use + asked <= *most) return std::nullopt;
+    return Block{Obstacle::calendar, resource, asked, in_use, *most, entry.name};
+  };
+  const Resources& r = terms.resources;
+  if (auto block = check("cpu", r.cpu_milli, used.cpu_milli, limit.cpu_milli)) return block;
+  if (auto block = check("memory", r.memory_bytes, used.memory_bytes, limit.memory_bytes))
+    return block;
+  if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks)) return block;
+  for (const auto& [key, most] : limit.devices_milli) {
+    if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key), most))
+      return block;
+  }
+  return std::nullopt;
+}
+
 // Brings down what is left to what this one leaves.
 void lower(const World& world, const Level& level, Left& left) {
   const auto to = [](int64_t& amount, std::optional<int64_t> limit, int64_t used) {
@@ -181,8 +211,8 @@ bool within_quota(const World& world, NamespaceId id) {
   return within;
 }
 
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id, Tier tier,
-                                                bool without_borrowing) {
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId id,
+                                                const Terms& terms, bool without_borrowing) {
   std::map<std::string, DevicesLeft> left;
   const auto lower = [&](const std::string& key, DevicesLeft rest) {
     const auto it = left.find(key);
@@ -197,40 +227,23 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
     }
     return false;
   });
-  const Calendar& calendar = world.state->calendar;
-  for (const CalendarEntry& entry : calendar.entries) {
-    if (entry.tier != tier || !holds_at(calendar, entry, world.now)) continue;
+  for_each_entry(world, terms, [&](const CalendarEntry& entry) {
     for (const auto& [key, count] : entry.limit.devices) {
       const int64_t limit = int64_t{count} * kWholeDevice;
-      lower(key,
-            {limit - in_use_of(world.in_use_of(tier), key), limit, entry.name, Obstacle::calendar});
+      lower(key, {limit - in_use_of(world.in_use_of(terms.tier), key), limit, entry.name,
+                  Obstacle::calendar});
     }
-  }
+    return false;
+  });
   return left;
 }
 
 std::optional<Block> over_calendar(const World& world, const Terms& terms) {
-  const Calendar& calendar = world.state->calendar;
-  for (const CalendarEntry& entry : calendar.entries) {
-    if (entry.tier != terms.tier || !holds_at(calendar, entry, world.now)) continue;
-    const TierLimit limit = limit_of(entry, world.state->capacity);
-    const InUse& used = world.in_use_of(terms.tier);
-    const auto check = [&](const std::string& resource, int64_t asked, int64_t in_use,
-                           std::optional<int64_t> most) -> std::optional<Block> {
-      if (!most || asked == 0 || in_use + asked <= *most) return std::nullopt;
-      return Block{Obstacle::calendar, resource, asked, in_use, *most, entry.name};
-    };
-    const Resources& r = terms.resources;
-    if (auto block = check("cpu", r.cpu_milli, used.cpu_milli, limit.cpu_milli)) return block;
-    if (auto block = check("memory", r.memory_bytes, used.memory_bytes, limit.memory_bytes))
-      return block;
-    if (auto block = check("tasks", 1, static_cast<int64_t>(used.tasks), limit.tasks)) return block;
-    for (const auto& [key, most] : limit.devices_milli) {
-      if (auto block = check(key, asked_of(terms.resources, key), in_use_of(used, key), most))
-        return block;
-    }
-  }
-  return std::nullopt;
+  std::optional<Block> found;
+  for_each_entry(world, terms, [&](const CalendarEntry& entry) {
+    return (found = over(entry, world, terms)).has_value();
+  });
+  return found;
 }
 
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms) {

@@ -75,7 +75,7 @@ std::optional<Block> over_own_quota(const World& world, NamespaceId ns, const Te
 // Whether all of them still hold what is in use, after one of them shrank.
 bool within_quota(const World& world, NamespaceId ns);
 
-// What they, and the calendar for the tier, leave of each limited kind or model of device
+// What they, and the calendar for the terms' tier, leave of each limited kind or model of device
 // ("gpu:a100").
 struct DevicesLeft {
   int64_t left = 0;
@@ -83,8 +83,8 @@ struct DevicesLeft {
   std::string holder;
   Obstacle obstacle = Obstacle::quota;
 };
-std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns, Tier tier,
-                                                bool without_borrowing = false);
+std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId ns,
+                                                const Terms& terms, bool without_borrowing = false);
 
 // What the calendar says to one more task of its tier at this time.
 std::optional<Block> over_calendar(const World& world, const Terms& terms);

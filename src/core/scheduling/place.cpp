@@ -212,10 +212,11 @@ std::optional<Placement> place(const World& world, const Terms& terms, const All
   return std::move(found->placement);
 }
 
-Allowance allowance(const World& world, NamespaceId ns, Tier tier, bool without_borrowing) {
+Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
+                    bool without_borrowing) {
   Allowance allowed;
   if (!world.models_limited) return allowed;
-  for (const auto& [key, rest] : devices_left(world, ns, tier, without_borrowing)) {
+  for (const auto& [key, rest] : devices_left(world, ns, terms, without_borrowing)) {
     if (key.find(':') != std::string::npos) allowed[key] = rest.left;
   }
   return allowed;
@@ -316,13 +317,13 @@ int64_t least_of_model(const World& world, NamespaceId ns, const Terms& terms, A
 }  // namespace
 
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
-  const Allowance allowed = allowance(world, ns, terms.tier);
+  const Allowance allowed = allowance(world, ns, terms);
   if (allowed.empty() || place(world, terms, allowed, ns)) return std::nullopt;
   for (const DeviceRequest& request : terms.resources.devices) {
     const int64_t asked = asked_with_models(terms.resources, request);
     for (const auto& [key, left] : allowed) {
       if (!key.starts_with(request.kind + ":") || asked <= left) continue;
-      const DevicesLeft rest = devices_left(world, ns, terms.tier).at(key);
+      const DevicesLeft rest = devices_left(world, ns, terms).at(key);
       const int64_t least = least_of_model(world, ns, terms, allowed, key, request);
       return Block{rest.obstacle, key, least, rest.limit - left, rest.limit, rest.holder};
     }

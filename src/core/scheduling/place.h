@@ -7,9 +7,10 @@
 
 namespace atl::core::scheduling {
 
-// What the quotas, and the calendar for its tier, leave of each limited model. A request for any
+// What the quotas, and the calendar for their tier, leave of each limited model. A request for any
 // model shows only here whether it would borrow.
-Allowance allowance(const World& world, NamespaceId ns, Tier tier, bool without_borrowing = false);
+Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
+                    bool without_borrowing = false);
 
 // Whether the terms are meant for the node at all.
 bool meant(const NodeView& view, const Terms& terms);

@@ -29,7 +29,7 @@ tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const T
   if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
     return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  const Allowance allowed = devices ? allowance(world, job.ns, terms.tier, sure) : Allowance{};
+  const Allowance allowed = devices ? allowance(world, job.ns, terms, sure) : Allowance{};
   if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
   const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);

@@ -46,7 +46,7 @@ class Trial {
         over_quota(world, job_.ns, terms) ||
         (world.then && over_quota(*world.then, job_.ns, terms)))
       return std::nullopt;
-    return find_place(world, terms, allowance(world, job_.ns, terms.tier), job_.ns);
+    return find_place(world, terms, allowance(world, job_.ns, terms), job_.ns);
   }
 
   const World& world_;

@@ -27,10 +27,9 @@ const InUse& World::in_use_of(Tier tier) const {
   return it == state->tier_in_use.end() ? kNothing : it->second;
 }
 
-bool only_by_name(const State& state, const Site& site) {
-  const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
-  return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
-                                        [&](const auto& entry) { return pretends(entry.second); });
+bool counts(const State& state, const Terms& terms) {
+  const Site* named = terms.site.empty() ? nullptr : state.site_named(terms.site);
+  return !named || !named->by_name;
 }
 
 namespace {
@@ -236,9 +235,11 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
           size_t node) {
   const auto in_use = world.in_use.try_emplace(job.ns, world.in_use_of(job.ns)).first;
   add_in_use(in_use->second, terms, placement, +1);
-  const auto of_tier = world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first;
-  add_in_use(of_tier->second, terms, placement, +1);
-  const Amounts amounts = amounts_of(terms, placement);
+  NodeView& view = world.nodes[node];
+  const Amounts amounts = view.only_by_name ? Amounts{} : amounts_of(terms, placement);
+  if (!view.only_by_name)
+    add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
+               terms, placement, +1);
   add(world.charged[{{}, job.ns, {}}], amounts);
   add(world.charged[{{}, job.ns, job.user}], amounts);
   for_each_cohort(
@@ -248,7 +249,6 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
         add(world.charged[{cohort.id, {}, {}}], amounts);
       });
   ++world.placed_of_job[job.id];
-  NodeView& view = world.nodes[node];
   world.stock.remove(view, node);
   take_room(view,
             {terms.resources.cpu_milli, terms.resources.memory_bytes,

@@ -138,9 +138,9 @@ struct World {
   const InUse& in_use_of(Tier tier) const;
 };
 
-// A site that only pretends is no place for work that did not ask for it, unless there is no other
-// kind.
-bool only_by_name(const State& state, const Site& site);
+// Whether work of these terms counts in shares and for the calendar: it does, unless it has named a
+// site that is no part of the platform.
+bool counts(const State& state, const Terms& terms);
 
 World look(const State& state, Time now);
 

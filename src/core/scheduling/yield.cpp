@@ -195,7 +195,7 @@ class Yielders::Choice {
     return fits(room_, terms_.resources,
                 terms_.resources.devices.empty()
                     ? Allowance{}
-                    : allowance(all_.relieved_, job_.ns, terms_.tier, sure_));
+                    : allowance(all_.relieved_, job_.ns, terms_, sure_));
   }
   bool has(size_t one) const {
     return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
@@ -354,8 +354,9 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
     }
   }
   // What it will have counts against its tier: the calendar may leave no room for the next.
-  add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
-             terms, imagined(terms), +1);
+  if (counts(*world.state, terms))
+    add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
+               terms, imagined(terms), +1);
   Room nothing;
   claim(world, yielding.node, job.ns, terms.resources, nothing, {});
   promise(relieved_, job, terms);

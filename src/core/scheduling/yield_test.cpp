@@ -54,8 +54,7 @@ bool find_room_now(const State& state, Time now, JobId id) {
   const World world = look(state, now);
   const Job& job = state.jobs.at(id);
   const Terms& terms = state.terms_of(job);
-  return !over_quota(world, job.ns, terms) &&
-         place(world, terms, allowance(world, job.ns, terms.tier));
+  return !over_quota(world, job.ns, terms) && place(world, terms, allowance(world, job.ns, terms));
 }
 
 TEST(Yield, OpportunisticWorkMakesRoomAndComesBackFirst) {

@@ -89,18 +89,56 @@ std::string gpu_model(const std::string& product) {
   return model;
 }
 
-std::string visible_gpus(const std::vector<core::HeldDevice>& held) {
-  std::string text;
+namespace {
+
+// What a program sees as one GPU: a slice, or all parts of a device together.
+struct VisibleGpu {
+  std::string name;  // for CUDA
+  int32_t share_milli = 0;
+  int64_t memory_bytes = 0;
+};
+
+std::string cuda_name(const core::HeldDevice& device) {
+  const std::string& unit = device.unit;
+  if (device.size > 0)
+    return "MIG-" + unit + "/" + device.profile + "/" + std::to_string(device.start);
+  const bool numbered = unit.starts_with("gpu") && parse_int(unit.substr(3)).has_value();
+  return numbered ? unit.substr(3) : unit;
+}
+
+// In the order they are held. CUDA shows nothing to a program that names one twice.
+std::vector<VisibleGpu> visible(const std::vector<core::HeldDevice>& held) {
+  std::vector<VisibleGpu> gpus;
   for (const core::HeldDevice& device : held) {
     if (device.kind != "gpu") continue;
-    const std::string& unit = device.unit;
-    const bool numbered = unit.starts_with("gpu") && parse_int(unit.substr(3)).has_value();
-    text += text.empty() ? "" : ",";
-    if (device.size > 0)
-      text += "MIG-" + unit + "/" + device.profile + "/" + std::to_string(device.start);
-    else
-      text += numbered ? unit.substr(3) : unit;
+    const std::string name = cuda_name(device);
+    auto at = std::find_if(gpus.begin(), gpus.end(),
+                           [&](const VisibleGpu& each) { return each.name == name; });
+    if (at == gpus.end()) at = gpus.insert(at, {name});
+    at->share_milli += device.size > 0 ? core::kWholeDevice : device.share_milli;
+    at->memory_bytes += device.memory_bytes;
   }
+  return gpus;
+}
+
+std::string describe_held(const core::HeldDevice& device) {
+  // Units, kinds, models and profiles are plain words; nothing in them needs escaping.
+  std::string text = "{\"unit\":\"" + device.unit + "\",\"kind\":\"" + device.kind +
+                     "\",\"model\":\"" + device.model + "\"";
+  if (device.size > 0)
+    text += ",\"slice\":\"" + device.profile + "\",\"slots\":[" + std::to_string(device.start) +
+            "," + std::to_string(device.size) + "]";
+  else
+    text += ",\"share\":" + format_milli(device.share_milli);
+  if (device.memory_bytes > 0) text += ",\"memory_bytes\":" + std::to_string(device.memory_bytes);
+  return text + "}";
+}
+
+}  // namespace
+
+std::string visible_gpus(const std::vector<core::HeldDevice>& held) {
+  std::string text;
+  for (const VisibleGpu& gpu : visible(held)) text += (text.empty() ? "" : ",") + gpu.name;
   return text;
 }
 
@@ -108,28 +146,17 @@ std::map<std::string, std::string> parts_environment(const std::vector<core::Hel
   if (held.empty()) return {};
   std::map<std::string, std::string> env;
   std::string list;
+  for (const core::HeldDevice& device : held)
+    list += (list.empty() ? "" : ",") + describe_held(device);
   int32_t least = core::kWholeDevice;
   std::string limits;
-  int gpu = 0;
-  for (const core::HeldDevice& device : held) {
-    // Units, kinds, models and profiles are plain words; nothing in them needs escaping.
-    list += (list.empty() ? "" : ",") + ("{\"unit\":\"" + device.unit) + "\",\"kind\":\"" +
-            device.kind + "\",\"model\":\"" + device.model + "\"";
-    if (device.size > 0)
-      list += ",\"slice\":\"" + device.profile + "\",\"slots\":[" + std::to_string(device.start) +
-              "," + std::to_string(device.size) + "]";
-    else
-      list += ",\"share\":" + format_milli(device.share_milli);
-    if (device.memory_bytes > 0) list += ",\"memory_bytes\":" + std::to_string(device.memory_bytes);
-    list += "}";
-    if (device.kind != "gpu") continue;
-    if (device.size == 0 && device.share_milli < core::kWholeDevice) {
-      least = std::min(least, device.share_milli);
-      if (device.memory_bytes > 0)
-        limits += (limits.empty() ? "" : ",") + std::to_string(gpu) + "=" +
-                  std::to_string(device.memory_bytes >> 20) + "M";
-    }
-    ++gpu;
+  const std::vector<VisibleGpu> gpus = visible(held);
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].share_milli >= core::kWholeDevice) continue;
+    least = std::min(least, gpus[i].share_milli);
+    if (gpus[i].memory_bytes > 0)
+      limits += (limits.empty() ? "" : ",") + std::to_string(i) + "=" +
+                std::to_string(gpus[i].memory_bytes >> 20) + "M";
   }
   env["ATOLL_DEVICES"] = "[" + list + "]";
   if (least < core::kWholeDevice) {

@@ -349,6 +349,19 @@ TEST_F(Sweep, KillsNothing) {
   EXPECT_FALSE(slot.members().empty());
 }
 
+// CUDA shows nothing to a program that names a device twice.
+TEST(Devices, SeveralPartsOfOneDeviceAreOneToThePrograms) {
+  core::HeldDevice some{"gpu0", "gpu", "t4", 300, 300, int64_t{4} << 30};
+  core::HeldDevice more{"gpu0", "gpu", "t4", 400, 400, int64_t{5} << 30};
+  core::HeldDevice other{"gpu1", "gpu", "t4", 500, 500, int64_t{6} << 30};
+  EXPECT_EQ(visible_gpus({some, more, other}), "0,1");
+  const auto env = parts_environment({some, more, other});
+  EXPECT_EQ(env.at("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"), "50");
+  EXPECT_EQ(env.at("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"), "0=9216M,1=6144M");
+  EXPECT_EQ(parts_environment({other, other}).count("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"), 0u)
+      << "together they are all of it";
+}
+
 TEST(Devices, ModelsAreTheWordsPeopleAskFor) {
   EXPECT_EQ(gpu_model("NVIDIA A100-SXM4-80GB"), "a100");
   EXPECT_EQ(gpu_model("Tesla V100-PCIE-16GB"), "v100");

@@ -4,6 +4,7 @@
 #include "api/context.h"
 #include "api/handlers.h"
 #include "api/quota_view.h"
+#include "core/notes.h"
 #include "spec/when_json.h"
 
 namespace atl::api {
@@ -12,6 +13,7 @@ namespace {
 struct ShownCalendar {
   core::Calendar calendar;
   Time now;
+  std::vector<std::string> warnings = {};  // about an entry that was just set
 };
 
 void write_calendar_entry(spec::JsonWriter& json, const ShownCalendar& shown,
@@ -23,7 +25,9 @@ void write_calendar_entry(spec::JsonWriter& json, const ShownCalendar& shown,
   entry.share_milli ? json.milli(*entry.share_milli) : json.null();
   json.key("limit");
   write_quota(json, entry.limit);
-  json.member("holds", core::holds_at(shown.calendar, entry, shown.now)).end_object();
+  json.member("holds", core::holds_at(shown.calendar, entry, shown.now));
+  if (!shown.warnings.empty()) json.member("warnings", shown.warnings);
+  json.end_object();
 }
 
 std::string entry_in_path(const CallPtr& call) {
@@ -62,7 +66,12 @@ void set_calendar_entry(const CallPtr& call) {
   command(call, core::SetCalendarEntry{*entry}, {},
           [call, entry = *entry](const runtime::Accepted&) {
             view(
-                call, [call](const core::State& state) { return look_at_calendar(call, state); },
+                call,
+                [call, entry](const core::State& state) {
+                  auto shown = look_at_calendar(call, state);
+                  if (shown) shown->warnings = core::unknown_devices(state, entry.limit);
+                  return shown;
+                },
                 [call, entry](const ShownCalendar& shown) {
                   std::string body;
                   spec::JsonWriter json(body);

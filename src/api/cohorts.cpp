@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/quota_view.h"
 #include "base/text.h"
+#include "core/notes.h"
 #include "spec/platform_json.h"
 
 namespace atl::api {
@@ -14,6 +15,7 @@ struct ShownCohort {
   int depth = 0;
   std::vector<std::string> cohorts;
   std::vector<std::string> namespaces;  // those that the actor may see
+  std::vector<std::string> warnings;
 };
 
 Error no_such_cohort(const std::string& name) {
@@ -61,12 +63,6 @@ void put_below(ShownCohorts& all, CohortId parent, int depth, std::vector<ShownC
   }
 }
 
-void write_names(spec::JsonWriter& json, const char* key, const std::vector<std::string>& names) {
-  json.key(key).begin_array();
-  for (const std::string& name : names) json.text(name);
-  json.end_array();
-}
-
 void write_cohort(spec::JsonWriter& json, const ShownCohort& shown) {
   const core::Cohort& cohort = shown.cohort;
   json.begin_object().member("name", cohort.name).key("parent");
@@ -81,8 +77,8 @@ void write_cohort(spec::JsonWriter& json, const ShownCohort& shown) {
   write_use(json, cohort.in_use);
   json.end_object().key("borrowed");
   write_borrowed(json, cohort.nominal, cohort.in_use);
-  write_names(json, "cohorts", shown.cohorts);
-  write_names(json, "namespaces", shown.namespaces);
+  json.member("cohorts", shown.cohorts).member("namespaces", shown.namespaces);
+  if (!shown.warnings.empty()) json.member("warnings", shown.warnings);
   json.end_object();
 }
 
@@ -90,15 +86,17 @@ std::string cohort_in_path(const CallPtr& call) {
   return std::string(call->request().param("cohort"));
 }
 
-void show_cohort_named(const CallPtr& call, const std::string& name) {
+// `set` is what was just given to it.
+void show_cohort_named(const CallPtr& call, const std::string& name, const core::Quota& set = {}) {
   view(
       call,
-      [call, name](const core::State& state) -> Result<ShownCohort> {
+      [call, name, set](const core::State& state) -> Result<ShownCohort> {
         const core::Cohort* cohort = state.cohort_named(name);
         if (!cohort) return tl::unexpected(no_such_cohort(name));
         ShownCohort shown = gather(state, call->actor).at(cohort->id);
         for (CohortId at = cohort->stake.cohort; at; at = state.cohorts.at(at).stake.cohort)
           ++shown.depth;
+        shown.warnings = core::unknown_devices(state, set);
         return shown;
       },
       [call](const ShownCohort& shown) {
@@ -138,8 +136,10 @@ void set_cohort(const CallPtr& call) {
   core::SetCohort set{name, wish->parent, spec::to_weight(wish->weight), {}, {}};
   if (wish->quota) set.quota = spec::to_quota(*wish->quota);
   if (wish->borrow) set.borrow = spec::to_quota(*wish->borrow);
+  core::Quota given = set.quota.value_or(core::Quota{});
+  if (set.borrow) given.devices.insert(set.borrow->devices.begin(), set.borrow->devices.end());
   command(call, std::move(set), {},
-          [call, name](const runtime::Accepted&) { show_cohort_named(call, name); });
+          [call, name, given](const runtime::Accepted&) { show_cohort_named(call, name, given); });
 }
 
 void delete_cohort(const CallPtr& call) {

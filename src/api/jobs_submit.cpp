@@ -1,9 +1,12 @@
 #include "api/jobs_submit.h"
 
+#include <algorithm>
+
 #include "api/context.h"
 #include "api/handlers.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/notes.h"
 #include "spec/directives.h"
 #include "spec/job_spec.h"
 
@@ -86,10 +89,31 @@ void write_ids(spec::JsonWriter& json, const std::vector<JobId>& ids) {
   json.end_array();
 }
 
-void write_warnings(spec::JsonWriter& json, const std::vector<std::string>& warnings) {
-  json.key("warnings").begin_array();
-  for (const std::string& warning : warnings) json.text(warning);
-  json.end_array();
+constexpr size_t kNotedJobsMax = 100;  // of a batch, whose jobs are often alike
+
+// Those that ask for a share of a device: what they are given may be more, which only the state can
+// tell.
+std::vector<core::Terms> with_shares(const core::SubmitJobs& work) {
+  const auto share = [](const core::DeviceRequest& request) {
+    return !core::takes_whole(request) && !core::takes_slice(request) && request.memory_bytes == 0;
+  };
+  std::vector<core::Terms> found;
+  for (const core::SubmitJob& job : work.jobs) {
+    const auto& devices = job.terms.resources.devices;
+    if (found.size() < kNotedJobsMax && std::any_of(devices.begin(), devices.end(), share))
+      found.push_back(job.terms);
+  }
+  return found;
+}
+
+void add_notes(const core::State& state, const std::vector<core::Terms>& shares,
+               std::vector<std::string>& warnings) {
+  for (const core::Terms& terms : shares) {
+    for (std::string& note : core::rounded_shares(state, terms)) {
+      if (std::find(warnings.begin(), warnings.end(), note) == warnings.end())
+        warnings.push_back(std::move(note));
+    }
+  }
 }
 
 // On the core's thread, so it writes little: the ids, and where to look.
@@ -106,8 +130,7 @@ void answer(const CallPtr& call, const runtime::Accepted& accepted, bool batch,
   }
   write_ids(json, accepted.jobs);
   json.member("repeated", accepted.repeated);
-  write_warnings(json, warnings);
-  json.end_object();
+  json.member("warnings", warnings).end_object();
   call->respond_json(std::move(body), 201, std::move(headers));
 }
 
@@ -121,19 +144,34 @@ void submit_jobs(const CallPtr& call) {
   }
   auto work = prepare(call->exchange->take_body(), key, call->context);
   if (!work) return call->refuse(work.error());
-  if (call->query_all("dry_run") == std::vector<std::string>{"true"})
-    return try_submission(call, std::move(work->command), std::move(work->warnings));
-  const bool batch = work->batch;
+  const std::vector<core::Terms> shares = with_shares(work->command);
   auto warnings = std::make_shared<std::vector<std::string>>(std::move(work->warnings));
-  command(call, std::move(work->command), std::move(work->blobs),
-          [call, batch, warnings](const runtime::Accepted& accepted) {
-            if (!batch) return answer(call, accepted, false, *warnings);
-            auto kept = std::make_shared<runtime::Accepted>();
-            kept->jobs = accepted.jobs;
-            kept->repeated = accepted.repeated;
-            run_on(call->context.quick, call,
-                   [call, kept, warnings] { answer(call, *kept, true, *warnings); });
-          });
+  const auto look = [shares, warnings](const core::State& state) -> Result<void> {
+    add_notes(state, shares, *warnings);
+    return {};
+  };
+  if (call->query_all("dry_run") == std::vector<std::string>{"true"}) {
+    auto order = std::make_shared<core::SubmitJobs>(std::move(work->command));
+    const auto go_on = [call, order, warnings] {
+      try_submission(call, std::move(*order), std::move(*warnings));
+    };
+    if (shares.empty()) return go_on();
+    return call->context.runtime.read([call, look, go_on](const core::State& state) {
+      if (look(state)) run_on(call->context.quick, call, go_on);
+    });
+  }
+  const bool batch = work->batch;
+  command(
+      call, std::move(work->command), std::move(work->blobs),
+      [call, batch, warnings](const runtime::Accepted& accepted) {
+        if (!batch) return answer(call, accepted, false, *warnings);
+        auto kept = std::make_shared<runtime::Accepted>();
+        kept->jobs = accepted.jobs;
+        kept->repeated = accepted.repeated;
+        run_on(call->context.quick, call,
+               [call, kept, warnings] { answer(call, *kept, true, *warnings); });
+      },
+      shares.empty() ? runtime::Precondition{} : look);
 }
 
 }  // namespace atl::api

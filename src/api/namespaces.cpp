@@ -3,6 +3,7 @@
 #include "api/quota_view.h"
 #include "api/requests.h"
 #include "base/text.h"
+#include "core/notes.h"
 #include "spec/platform_json.h"
 
 namespace atl::api {
@@ -12,9 +13,11 @@ constexpr size_t kNamespacesMax = 10'000;  // in one answer
 
 struct Shown {
   std::vector<core::Namespace> list;
+  std::vector<std::string> warnings;
 };
 
-void write_namespace(spec::JsonWriter& json, const core::State& table, const core::Namespace& ns) {
+void write_namespace(spec::JsonWriter& json, const core::State& table, const core::Namespace& ns,
+                     const std::vector<std::string>& warnings = {}) {
   json.begin_object().member("name", ns.name).key("members").begin_object();
   for (const auto& [user, role] : ns.members) json.member(name_of(table, user), enum_name(role));
   json.end_object().key("cohort");
@@ -27,6 +30,7 @@ void write_namespace(spec::JsonWriter& json, const core::State& table, const cor
   write_use(json, ns.in_use);
   json.member("queued", ns.jobs).end_object().key("borrowed");
   write_borrowed(json, ns.stake.cohort ? ns.quota : core::Quota{}, ns.in_use);
+  if (!warnings.empty()) json.member("warnings", warnings);
   json.end_object();
 }
 
@@ -34,21 +38,22 @@ std::string name_in_path(const CallPtr& call) {
   return std::string(call->request().param("namespace"));
 }
 
-// Shows the namespace as it is once the command is durable.
+// Shows the namespace as it is once the command is durable; `set` are amounts it was just given.
 void then_show_namespace(const CallPtr& call, core::Command what, const std::string& name,
-                         int status) {
-  command(call, std::move(what), {}, [call, name, status](const runtime::Accepted&) {
+                         int status, const core::Quota& set = {}) {
+  command(call, std::move(what), {}, [call, name, status, set](const runtime::Accepted&) {
     view(
         call,
-        [name](const core::State& state) -> Result<core::Namespace> {
+        [name, set](const core::State& state) -> Result<Shown> {
           const core::Namespace* ns = state.namespace_named(name);
           if (!ns) return tl::unexpected(core::no_such_namespace(name));
-          return *ns;
+          return Shown{{*ns}, core::unknown_devices(state, set)};
         },
-        [call, name, status](const core::Namespace& ns) {
+        [call, name, status](const Shown& shown) {
           std::string body;
           spec::JsonWriter json(body);
-          write_namespace(json, *call->context.directory.table(), ns);
+          write_namespace(json, *call->context.directory.table(), shown.list.front(),
+                          shown.warnings);
           http::Headers headers;
           if (status == 201) headers.add("Location", "/api/v1/namespaces/" + name);
           call->respond_json(std::move(body), status, std::move(headers));
@@ -112,8 +117,9 @@ void delete_namespace(const CallPtr& call) {
 void set_quota(const CallPtr& call) {
   const auto wish = body_of<spec::QuotaWish>(call);
   if (!wish) return;
-  then_show_namespace(call, core::SetQuota{name_in_path(call), spec::to_quota(*wish)},
-                      name_in_path(call), 200);
+  const core::Quota quota = spec::to_quota(*wish);
+  then_show_namespace(call, core::SetQuota{name_in_path(call), quota}, name_in_path(call), 200,
+                      quota);
 }
 
 void change_namespace(const CallPtr& call) {
@@ -121,7 +127,8 @@ void change_namespace(const CallPtr& call) {
   if (!wish) return;
   core::SetStake set{name_in_path(call), wish->cohort, spec::to_weight(wish->weight), {}};
   if (wish->borrow) set.borrow = spec::to_quota(*wish->borrow);
-  then_show_namespace(call, std::move(set), name_in_path(call), 200);
+  const core::Quota borrow = set.borrow.value_or(core::Quota{});
+  then_show_namespace(call, std::move(set), name_in_path(call), 200, borrow);
 }
 
 void set_member(const CallPtr& call) {

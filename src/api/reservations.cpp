@@ -1,10 +1,19 @@
 // Reservations: room that is kept for a time.
 #include "api/context.h"
 #include "api/handlers.h"
+#include "core/notes.h"
 #include "spec/when_json.h"
 
 namespace atl::api {
 namespace {
+
+constexpr size_t kOccupantsMax = 100;  // of one reservation in an answer
+
+struct ShownOccupant {
+  core::Occupant occupant;
+  std::string task;
+  std::string ns;
+};
 
 struct ShownReservation {
   core::Reservation reservation;
@@ -12,11 +21,26 @@ struct ShownReservation {
   std::vector<std::string> namespaces;  // those that the actor may see
   std::map<SiteId, std::string> sites;
   bool active = false;
+  std::optional<std::vector<ShownOccupant>> occupied;  // looked up when it is made
 };
+
+// Work that is in the way, as far as the actor may see it.
+std::vector<ShownOccupant> shown_occupants(const CallPtr& call, const core::State& state,
+                                           const core::Reservation& reservation) {
+  std::vector<ShownOccupant> shown;
+  for (const core::Occupant& each : core::occupants(state, reservation)) {
+    const core::Job* job = state.job(each.task.job);
+    if (!job || !core::may_view(state, call->actor, each.ns)) continue;
+    if (shown.size() == kOccupantsMax) break;
+    shown.push_back({each, to_string(each.task, job->array), name_of(state, each.ns)});
+  }
+  return shown;
+}
 
 ShownReservation shown_reservation(const CallPtr& call, const core::State& state,
                                    const core::Reservation& reservation) {
-  ShownReservation shown{reservation, spec::to_wish(spec::as_asked(state, reservation)), {}, {}};
+  ShownReservation shown{.reservation = reservation,
+                         .words = spec::to_wish(spec::as_asked(state, reservation))};
   for (const NamespaceId id : reservation.namespaces) {
     if (state.namespaces.count(id) && core::may_view(state, call->actor, id))
       shown.namespaces.push_back(name_of(state, id));
@@ -35,9 +59,18 @@ void write_parts(spec::JsonWriter& json, const ShownReservation& shown) {
     const auto site = shown.sites.find(part.site);
     json.begin_object().member("site", site == shown.sites.end() ? "" : site->second);
     json.member("node", part.node).key("cpus").milli(part.cpu_milli);
-    json.member("memory_bytes", part.memory_bytes).key("devices").begin_array();
-    for (const std::string& unit : part.units) json.text(unit);
-    json.end_array().end_object();
+    json.member("memory_bytes", part.memory_bytes).member("devices", part.units).end_object();
+  }
+  json.end_array();
+}
+
+void write_occupied(spec::JsonWriter& json, const ShownReservation& shown) {
+  if (!shown.occupied) return;
+  json.key("occupied").begin_array();
+  for (const ShownOccupant& each : *shown.occupied) {
+    json.begin_object().member("task", each.task).member("namespace", each.ns);
+    json.member("site", shown.sites.at(each.occupant.site)).member("node", each.occupant.node);
+    json.member("until", each.occupant.until).end_object();
   }
   json.end_array();
 }
@@ -47,9 +80,7 @@ void write_reservation(spec::JsonWriter& json, const ShownReservation& shown) {
   const core::Resources& each = shown.reservation.asked.each;
   json.begin_object().member("name", shown.reservation.name);
   json.key("from").time(shown.reservation.from).key("until").time(shown.reservation.until);
-  json.member("active", shown.active).key("namespaces").begin_array();
-  for (const std::string& name : shown.namespaces) json.text(name);
-  json.end_array().key("nodes");
+  json.member("active", shown.active).member("namespaces", shown.namespaces).key("nodes");
   words.nodes ? json.number(*words.nodes) : json.null();
   json.key("count");
   words.count ? json.number(*words.count) : json.null();
@@ -58,6 +89,7 @@ void write_reservation(spec::JsonWriter& json, const ShownReservation& shown) {
   for (const auto& [kind, count] : spec::device_counts(each.devices)) json.member(kind, count);
   json.end_object().member("site", shown.reservation.asked.site);
   write_parts(json, shown);
+  write_occupied(json, shown);
   json.end_object();
 }
 
@@ -95,8 +127,12 @@ void create_reservation(const CallPtr& call) {
     if (!made) return call->respond_empty(204);
     view(
         call,
-        [call, reservation = made->reservation](const core::State& state)
-            -> Result<ShownReservation> { return shown_reservation(call, state, reservation); },
+        [call,
+         reservation = made->reservation](const core::State& state) -> Result<ShownReservation> {
+          ShownReservation shown = shown_reservation(call, state, reservation);
+          shown.occupied = shown_occupants(call, state, reservation);
+          return shown;
+        },
         [call](const ShownReservation& shown) {
           std::string body;
           spec::JsonWriter json(body);

@@ -48,14 +48,15 @@ TEST_F(Sharing, WhatIsWrongIsNamedWithItsField) {
     EXPECT_TRUE(has(response.body, text)) << response.body;
   };
   refused("PUT", "/api/v1/cohorts/a", R"({"parent":"b"})", 409, "parent", "cohorts form a tree");
-  refused("PUT", "/api/v1/cohorts/a", R"({"weight":0})", 400, "weight", "between 0.001");
+  refused("PUT", "/api/v1/cohorts/a", R"({"weight":0})", 400, "weight", "from 0.001 to 1000000");
   refused("PUT", "/api/v1/cohorts/b", R"({"quota":{"cpus":3}})", 409, "quota",
           "exceed its own in cpu");
   refused("PUT", "/api/v1/cohorts/a", R"({"wieght":1})", 400, "wieght", "weight");
   refused("PUT", "/api/v1/cohorts/Bad", "{}", 400, "name", "Bad");
   refused("PATCH", "/api/v1/namespaces/default", R"({"cohort":"none"})", 404, "cohort",
           "no cohort");
-  refused("PATCH", "/api/v1/namespaces/default", R"({"weight":0})", 400, "weight", "0.001");
+  refused("PATCH", "/api/v1/namespaces/default", R"({"weight":0})", 400, "weight",
+          "from 0.001 to 1000000");
   refused("PATCH", "/api/v1/policy", R"({"half_life":"1s"})", 400, "half_life", "between 1m");
   refused("DELETE", "/api/v1/cohorts/a", "", 409, "name", "still has members");
   EXPECT_EQ(as("root", "DELETE", "/api/v1/cohorts/b").status, 204);
@@ -98,6 +99,41 @@ TEST_F(Sharing, FairSharesAreATreeWithWhoIsFurthestBehindFirst) {
   EXPECT_EQ(as("ada", "GET", "/api/v1/fair?tier=none").status, 400);
 }
 
+TEST_F(Sharing, DevicesThatNobodyHasAreToldOf) {
+  const std::string note = R"("warnings":["no node has \"gpux\" at present"])";
+  const auto told = [&](const char* method, const char* target, const char* body) {
+    const http::Response answer = as("root", method, target, body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_TRUE(has(answer.body, note)) << answer.body;
+  };
+  told("PUT", "/api/v1/namespaces/other/quota", R"({"devices":{"gpux":1}})");
+  told("PATCH", "/api/v1/namespaces/other", R"({"borrow":{"devices":{"gpux":1}}})");
+  told("PUT", "/api/v1/cohorts/a", R"({"quota":{"devices":{"gpux":1}}})");
+  told("PUT", "/api/v1/calendar/days", R"({"limit":{"devices":{"gpux":1}}})");
+  told("PATCH", "/api/v1/platform?dry_run=true",
+       R"({"cohorts":[{"name":"a","quota":{"devices":{"gpux":1}}}]})");
+  EXPECT_FALSE(has(as("root", "GET", "/api/v1/namespaces/other").body, "warnings"));
+  EXPECT_FALSE(has(as("root", "PUT", "/api/v1/cohorts/a", R"({"weight":2})").body, "warnings"));
+}
+
+TEST_F(Sharing, SharesThatAreRoundedUpAreToldOf) {
+  core::SiteReport report;
+  report.nodes.push_back({"node1", 4000, int64_t{16} << 30, {}});
+  report.nodes[0].devices.push_back(
+      {.unit = "g0", .kind = "gpu", .model = "t4", .share_step_milli = 50});
+  driver->sink(core::SiteProbed{"local", report});
+  settle();
+  const std::string note =
+      R"("warnings":["a share of 0.33 of a gpu is rounded up to what it can be cut into: )"
+      R"(0.35 of t4"])";
+  for (const char* target : {"/api/v1/jobs", "/api/v1/jobs?dry_run=true"}) {
+    const http::Response rounded = as("ada", "POST", target, R"({"command":["x"],"gpus":0.33})");
+    EXPECT_TRUE(has(rounded.body, note)) << rounded.body;
+    const http::Response exact = as("ada", "POST", target, R"({"command":["x"],"gpu":0.25})");
+    EXPECT_TRUE(has(exact.body, R"("warnings":[])")) << exact.body;
+  }
+}
+
 TEST_F(Sharing, ADocumentIsPutInForceAsAWholeOrNotAtAll) {
   const std::string wish =
       R"({"cohorts":[{"name":"a","parent":"b"},{"name":"b","quota":{"cpus":2}}],)"
@@ -116,15 +152,18 @@ TEST_F(Sharing, ADocumentIsPutInForceAsAWholeOrNotAtAll) {
   EXPECT_EQ(as("root", "GET", "/api/v1/cohorts").body, R"({"cohorts":[]})");
   const http::Response done = as("root", "PATCH", "/api/v1/platform", wish);
   EXPECT_TRUE(has(done.body, R"({"applied":true,"changes":[{)")) << done.body;
-  EXPECT_EQ(as("root", "PATCH", "/api/v1/platform", wish).body, R"({"applied":true,"changes":[]})");
+  EXPECT_EQ(as("root", "PATCH", "/api/v1/platform", wish).body,
+            R"({"applied":true,"changes":[],"warnings":[]})");
   const http::Response now = as("root", "GET", "/api/v1/platform");
   EXPECT_TRUE(
       has(now.body, R"({"name":"bio","cohort":"a","quota":{"cpus":1},"members":{"ada":"admin"}})"))
       << now.body;
   EXPECT_EQ(as("root", "PATCH", "/api/v1/platform?prune=true", now.body).body,
-            R"({"applied":true,"changes":[]})");
+            R"({"applied":true,"changes":[],"warnings":[]})");
   const http::Response gone = as("root", "PATCH", "/api/v1/platform?prune=true&dry_run=true", "{}");
   EXPECT_TRUE(has(gone.body, R"({"change":"remove","kind":"namespace","name":"bio")")) << gone.body;
+  EXPECT_TRUE(has(gone.body, R"("to":null})")) << gone.body;
+  EXPECT_FALSE(has(gone.body, R"("to":"")")) << gone.body;
 }
 
 }  // namespace

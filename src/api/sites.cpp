@@ -5,9 +5,9 @@
 namespace atl::api {
 namespace {
 
-void write_node(spec::JsonWriter& json, const core::Node& node) {
+void write_node(spec::JsonWriter& json, const core::Site& site, const core::Node& node) {
   json.begin_object().member("name", node.capacity.name).member("gone", node.gone);
-  json.member("draining", node.draining);
+  json.member("draining", node.draining || site.draining);
   json.key("cpus").milli(node.capacity.cpu_milli).key("cpus_used").milli(node.cpu_milli_used);
   json.member("memory_bytes", node.capacity.memory_bytes)
       .member("memory_bytes_used", node.memory_bytes_used);
@@ -32,7 +32,7 @@ void write_site(spec::JsonWriter& json, const core::Site& site) {
   json.member("reported", site.reported).key("abilities").begin_array();
   for (const std::string& ability : site.abilities) json.text(ability);
   json.end_array().key("nodes").begin_array();
-  for (const auto& [name, node] : site.nodes) write_node(json, node);
+  for (const auto& [name, node] : site.nodes) write_node(json, site, node);
   json.end_array().end_object();
 }
 

@@ -91,7 +91,8 @@ constexpr std::array kAccepted{
     always(Kind::texts, "ids", "Of all jobs, in the order they were sent."),
     always(Kind::boolean, "repeated",
            "Whether the idempotency key was known, so that nothing was done again."),
-    always(Kind::texts, "warnings", "About directives in scripts that were not understood.")};
+    always(Kind::texts, "warnings",
+           "Directives in scripts that were not understood, and shares that are rounded up.")};
 constexpr std::array kDone{always(Kind::text, "id", "The job."),
                            always(Kind::boolean, "changed", "Whether anything had to be done.")};
 
@@ -212,7 +213,8 @@ const Shape& tried_shape() {
 }
 constexpr std::array kDryRun{
     always(Kind::objects, "jobs", "In the order they were sent.", tried_shape),
-    always(Kind::texts, "warnings", "About directives in scripts that were not understood.")};
+    always(Kind::texts, "warnings",
+           "Directives in scripts that were not understood, and shares that are rounded up.")};
 
 }  // namespace
 

@@ -83,7 +83,8 @@ constexpr std::array kNamespace{
            "not named is all there is.",
            quota_shape),
     always(Kind::object, "in_use", "What it uses now.", use_shape),
-    always(Kind::object, "borrowed", "What it uses beyond its quota.", quota_shape)};
+    always(Kind::object, "borrowed", "What it uses beyond its quota.", quota_shape),
+    sometimes(Kind::texts, "warnings", "When amounts were set: devices that no node has.")};
 constexpr std::array kNamespaceList{
     always(Kind::objects, "namespaces", "Those you may see.", namespace_shape)};
 constexpr std::array kUser{
@@ -120,15 +121,16 @@ const Shape& node_device_shape() {
   static constexpr Shape shape{"NodeDevice", "A device of a node.", kDevice};
   return shape;
 }
-constexpr std::array kNode{always(Kind::text, "name", "Its name."),
-                           always(Kind::boolean, "gone", "Whether it is no longer reported."),
-                           always(Kind::boolean, "draining", "Whether nothing new starts there."),
-                           always(Kind::number, "cpus", "Cores it has."),
-                           always(Kind::number, "cpus_used", "Cores given away."),
-                           always(Kind::integer, "memory_bytes", "Memory it has."),
-                           always(Kind::integer, "memory_bytes_used", "Memory given away."),
-                           always(Kind::integer, "tasks", "Tasks on it."),
-                           always(Kind::objects, "devices", "Its devices.", node_device_shape)};
+constexpr std::array kNode{
+    always(Kind::text, "name", "Its name."),
+    always(Kind::boolean, "gone", "Whether it is no longer reported."),
+    always(Kind::boolean, "draining", "Whether nothing new starts there, or on all of its site."),
+    always(Kind::number, "cpus", "Cores it has."),
+    always(Kind::number, "cpus_used", "Cores given away."),
+    always(Kind::integer, "memory_bytes", "Memory it has."),
+    always(Kind::integer, "memory_bytes_used", "Memory given away."),
+    always(Kind::integer, "tasks", "Tasks on it."),
+    always(Kind::objects, "devices", "Its devices.", node_device_shape)};
 const Shape& node_shape() {
   static constexpr Shape shape{"Node", "A machine of a site.", kNode};
   return shape;

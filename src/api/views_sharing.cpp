@@ -29,7 +29,8 @@ constexpr std::array kCohort{
     always(Kind::object, "in_use", "What is used below it.", cohort_use_shape),
     always(Kind::object, "borrowed", "What is used beyond what it is sure of.", amounts_shape),
     always(Kind::texts, "cohorts", "Cohorts that belong to it."),
-    always(Kind::texts, "namespaces", "Namespaces that belong to it, of those you may see.")};
+    always(Kind::texts, "namespaces", "Namespaces that belong to it, of those you may see."),
+    sometimes(Kind::texts, "warnings", "When it was set: devices in its quota that no node has.")};
 constexpr std::array kCohortList{always(
     Kind::objects, "cohorts", "All of them, each behind the one it belongs to.", cohort_shape)};
 
@@ -87,8 +88,8 @@ constexpr std::array kChange{
     word("kind", "What it is.", kChangeKinds),
     always(Kind::text, "name", "Its name; empty for the policy."),
     always(Kind::text, "field", "Which of its fields; empty for all of it."),
-    always(Kind::text, "from", "As it was, as the platform file writes it."),
-    always(Kind::text, "to", "As it is to be.")};
+    maybe(Kind::text, "from", "As it was, as the platform file writes it; null: it was not set."),
+    maybe(Kind::text, "to", "As it is to be; null: taken away.")};
 const Shape& platform_change_shape() {
   static constexpr Shape shape{"PlatformChange", "A difference.", kChange};
   return shape;
@@ -96,7 +97,8 @@ const Shape& platform_change_shape() {
 constexpr std::array kPlatformChanges{
     always(Kind::boolean, "applied", "False when it was only asked what would change."),
     always(Kind::objects, "changes", "Empty when there was nothing to change.",
-           platform_change_shape)};
+           platform_change_shape),
+    always(Kind::texts, "warnings", "Devices in quotas that no node has.")};
 
 }  // namespace
 

@@ -11,10 +11,11 @@ constexpr std::array kCalendarEntry{
     always(Kind::text, "tier", "Whose work it limits."),
     always(Kind::text, "days", "The days on which it begins, such as mon-fri."),
     always(Kind::text, "from", "A time of the day, by the server's clock on the wall."),
-    always(Kind::text, "until", "One that is not later is on the next day."),
+    always(Kind::text, "until", "An earlier one is on the next day."),
     maybe(Kind::number, "share", "The part of the platform that is the most it may have."),
     always(Kind::object, "limit", "Amounts that are the most it may have.", limit_shape),
-    always(Kind::boolean, "holds", "Whether it limits now.")};
+    always(Kind::boolean, "holds", "Whether it limits now."),
+    sometimes(Kind::texts, "warnings", "When it was set: devices in its limit that no node has.")};
 constexpr std::array kCalendarView{
     always(Kind::time, "now", "By the server's clock."),
     always(Kind::integer, "utc_offset_minutes",
@@ -30,6 +31,15 @@ const Shape& reserved_part_shape() {
   static constexpr Shape shape{"ReservedPart", "Room on a node that is kept.", kReservedPart};
   return shape;
 }
+constexpr std::array kOccupant{
+    always(Kind::text, "task", "Its id."), always(Kind::text, "namespace", "Whose it is."),
+    always(Kind::text, "site", "Where."), always(Kind::text, "node", "On which node."),
+    maybe(Kind::time, "until", "When it has ended at the latest; null: nobody knows.")};
+const Shape& occupant_shape() {
+  static constexpr Shape shape{"Occupant", "A task that has room which is kept for others.",
+                               kOccupant};
+  return shape;
+}
 constexpr std::array kReservation{
     always(Kind::text, "name", "Its name."),
     always(Kind::time, "from", "When it begins."),
@@ -42,7 +52,12 @@ constexpr std::array kReservation{
     always(Kind::integer, "memory_bytes", "Memory of each."),
     always(Kind::integer_map, "devices", "Devices of each, by kind or kind:model."),
     always(Kind::text, "site", "Where it was asked for; empty: anywhere."),
-    always(Kind::objects, "parts", "What is kept.", reserved_part_shape)};
+    always(Kind::objects, "parts", "What is kept.", reserved_part_shape),
+    sometimes(
+        Kind::objects, "occupied",
+        "When it was made: tasks of others that have this room now and may still have it when "
+        "it begins; at most 100.",
+        occupant_shape)};
 constexpr std::array kReservationList{
     always(Kind::objects, "reservations", "In the order in which they begin.", reservation_shape)};
 

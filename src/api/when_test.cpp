@@ -74,6 +74,34 @@ TEST_F(When, AReservationIsKeptForThoseItNames) {
   EXPECT_EQ(as("ada", "GET", "/api/v1/reservations").body, R"({"reservations":[]})");
 }
 
+TEST_F(When, WhoMayStillHaveTheRoomOfAReservationIsTold) {
+  const std::string id = submit("ada", R"({"command":["x"],"cpus":3,"time":"2h"})");
+  start(id);
+  const http::Response made =
+      as("root", "POST", "/api/v1/reservations",
+         R"({"name":"talk","from":"2026-09-21T15:00:00Z","until":"2026-09-21T17:00:00Z",)"
+         R"("namespaces":["other"],"cpus":2})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_TRUE(says(made.body, R"("occupied":[{"task":")" + id +
+                                  R"(","namespace":"default","site":"local","node":"node1",)"
+                                  R"("until":"2026-09-21T16:1)"))
+      << made.body;
+  as("root", "DELETE", "/api/v1/reservations/talk");
+  const http::Response beside =
+      as("root", "POST", "/api/v1/reservations",
+         R"({"name":"talk","from":"2026-09-21T15:00:00Z","until":"2026-09-21T17:00:00Z",)"
+         R"("namespaces":["other"],"cpus":1})");
+  EXPECT_TRUE(says(beside.body, R"("occupied":[]})")) << beside.body;
+  EXPECT_FALSE(says(as("root", "GET", "/api/v1/reservations").body, "occupied"));
+}
+
+TEST_F(When, NodesOfASiteThatDrainsDrain) {
+  const http::Response drained = as("root", "POST", "/api/v1/sites/local/drain");
+  EXPECT_TRUE(says(drained.body, R"("name":"node1","gone":false,"draining":true)")) << drained.body;
+  const http::Response again = as("root", "POST", "/api/v1/sites/local/undrain");
+  EXPECT_TRUE(says(again.body, R"("name":"node1","gone":false,"draining":false)")) << again.body;
+}
+
 TEST_F(When, ANodeThatDrainsTakesNothingNew) {
   const http::Response drained = as("root", "POST", "/api/v1/sites/local/nodes/node1/drain");
   EXPECT_TRUE(says(drained.body, R"("name":"node1","gone":false,"draining":true)")) << drained.body;
@@ -96,7 +124,7 @@ TEST_F(When, TheyArePartsOfThePlatformsDocument) {
       << done.body;
   const http::Response now = as("root", "GET", "/api/v1/platform");
   EXPECT_EQ(as("root", "PATCH", "/api/v1/platform?prune=true", now.body).body,
-            R"({"applied":true,"changes":[]})")
+            R"({"applied":true,"changes":[],"warnings":[]})")
       << now.body;
   refused("PATCH", "/api/v1/platform", R"({"calendar":[{"name":"x","share":0.5,"days":"never"}]})",
           400, "calendar[0].days", "mon-fri");

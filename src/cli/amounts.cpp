@@ -23,6 +23,10 @@ Result<void> add_amount(core::Quota& quota, std::string_view word) {
   const std::string_view value = word.substr(equals + 1);
   if (const auto other = kOthers.find(key); other != kOthers.end())
     return no_amount(word, " (write " + std::string(other->second) + ")");
+  const bool again = (key == "cpu" && quota.cpu_milli) || (key == "memory" && quota.memory_bytes) ||
+                     (key == "running" && quota.running) || (key == "queued" && quota.queued) ||
+                     quota.devices.count(std::string(key)) > 0;
+  if (again) return fail(ErrorCode::invalid, quote(key) + " is named twice; keep one of them");
   if (key == "cpu") {
     const auto milli = parse_milli(value);
     if (!milli) return tl::unexpected(milli.error());

@@ -249,6 +249,17 @@ TEST(Show, OnlyTheNewestAttemptsAreListedAndTheOthersCounted) {
   EXPECT_TRUE(has(task, "and 30 earlier: `atoll show '3[7].1'` shows the first\n")) << task;
 }
 
+TEST(Show, TellsTierGraceAndGang) {
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}", R"({"id":"2","state":"running","cpus":1,"spec":{
+"command":["true"],"tier":"opportunistic","grace":"2m","gang":4}})");
+  server.start();
+  const std::string out = server.run({"show", "2"}).out;
+  EXPECT_TRUE(has(out, "opportunistic\n")) << out;
+  EXPECT_TRUE(has(out, "2m to save its work when it is stopped")) << out;
+  EXPECT_TRUE(has(out, "4 tasks that start together or not at all")) << out;
+}
+
 TEST(Show, AScriptIsCountedInLinesAsEditorsDo) {
   TestServer server;
   server.on("GET", "/api/v1/jobs/{id}",

@@ -66,6 +66,10 @@ Result<Json> send_platform(Session& session, const ApplyFlags& flags,
   return answer;
 }
 
+void tell_warnings(const Session& session, const Json& answer) {
+  for (const Json& warning : answer["warnings"].items()) session.warn(warning.text());
+}
+
 void print_changes(Session& session, const Json& answer) {
   if (session.names_only()) {
     for (const Json& change : answer["changes"].items())
@@ -90,6 +94,7 @@ Result<int> apply_file(Session& session, const ApplyFlags& flags) {
                     "them out of what is applied");
   const auto preview = send_platform(session, flags, *file, true);
   if (!preview) return tl::unexpected(preview.error());
+  tell_warnings(session, *preview);
   const std::size_t count = (*preview)["changes"].items().size();
   if (count == 0 || flags.dry_run) {
     print_changes(session, *preview);

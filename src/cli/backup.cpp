@@ -90,8 +90,7 @@ Result<void> check_backup(const std::string& file) {
     return fail(ErrorCode::invalid,
                 file + " is a directory: name a file that `atoll backup` wrote");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    return fail(ErrorCode::not_found, "cannot read " + file + ": " + std::strerror(errno));
+  if (!stream) return fail(ErrorCode::invalid, "cannot read " + file + ": " + std::strerror(errno));
   std::string header(kApplicationAt + kApplication.size(), '\0');
   stream.read(header.data(), std::ssize(header));
   if (header.starts_with(kName) && header.ends_with(kApplication)) return {};

@@ -42,6 +42,7 @@ TEST(Restore, OfWhatIsNoBackupIsRefusedBeforeAnythingIsMade) {
   std::ostringstream err;
   EXPECT_EQ(run_args({"--home", dir / "h", "restore", dir / "text"}, hooks, out, err), kExitUsage);
   EXPECT_TRUE(says(err, "text is not a backup of Atoll")) << err.str();
+  EXPECT_EQ(run_args({"--home", dir / "h", "restore", dir / "none"}, hooks, out, err), kExitUsage);
   EXPECT_FALSE(std::filesystem::exists(dir / "h"));
 }
 

@@ -24,22 +24,66 @@ struct CalendarFlags {
   std::vector<std::string> limit;
 };
 
-// What is left of a tier in an hour: a share in tenths, or nothing, or less than all of some
-// amount.
-enum : int { kShutHour = 0, kLimitedHour = 10, kOpenHour = 11 };
+// What is left of a tier in an hour: a share in thousandths, or less than all of some amount.
+enum : int { kShutHour = 0, kLimitedHour = 1000, kOpenHour = 1001 };
 using TierWeek = std::array<std::array<int, 24>, 7>;
 
 bool shuts(const Json& entry) {
   const Json limit = entry["limit"];
   const auto zero = [](const Json& value) { return !value.is_null() && value.number() == 0; };
-  return zero(entry["share"]) || zero(limit["cpus"]) || zero(limit["running"]);
+  return zero(entry["share"]) || zero(limit["cpus"]) || zero(limit["memory"]) ||
+         zero(limit["running"]);
 }
 
 int left_by(const Json& entry) {
   if (shuts(entry)) return kShutHour;
   if (!entry.has("share")) return kLimitedHour;
-  return std::clamp(static_cast<int>(entry["share"].number() * 10 + 0.5), 1, 9);
+  const int milli = static_cast<int>(entry["share"].number() * 1000 + 0.5);
+  if (milli >= 1000) return shown_amounts(entry["limit"]).empty() ? kOpenHour : kLimitedHour;
+  return milli;
 }
+
+// How an hour is drawn: a digit is a share in tenths; any other share has a letter of its own.
+class HourMarks {
+ public:
+  explicit HourMarks(const std::vector<Json>& entries) {
+    for (const Json& entry : entries) marks_[left_by(entry)];
+    char letter = 'a';
+    for (auto& [left, mark] : marks_) {
+      if (left == kShutHour)
+        mark = "x";
+      else if (left == kLimitedHour)
+        mark = "-";
+      else if (left % 100 == 0 && left < kLimitedHour)
+        mark = std::to_string(left / 100);
+      else if (left < kLimitedHour)
+        mark = letter <= 'w' ? std::string(1, letter++) : "?";
+    }
+    marks_[kOpenHour] = "·";
+  }
+
+  std::string painted(int left, bool color) const {
+    const Color tone = left == kOpenHour   ? Color::good
+                       : left == kShutHour ? Color::bad
+                                           : Color::warning;
+    return paint(marks_.at(left), tone, color);
+  }
+
+  std::string key() const {
+    std::string out = "· open";
+    for (const auto& [left, mark] : marks_) {
+      if (left == kOpenHour) continue;
+      out += ", " + mark +
+             (left == kShutHour      ? " shut"
+              : left == kLimitedHour ? " limited in amounts"
+                                     : " at most " + format_milli(left * 100) + " %");
+    }
+    return out;
+  }
+
+ private:
+  std::map<int, std::string> marks_;
+};
 
 // Every hour that the entry touches has at most what it leaves.
 void lay_over(TierWeek& week, const Json& entry) {
@@ -57,23 +101,18 @@ void lay_over(TierWeek& week, const Json& entry) {
   }
 }
 
-std::string painted_hour(int left, bool color) {
-  if (left == kOpenHour) return paint("·", Color::good, color);
-  if (left == kShutHour) return paint("x", Color::bad, color);
-  return paint(left == kLimitedHour ? "-" : std::to_string(left), Color::warning, color);
-}
-
-std::string week_text(const std::string& tier, const TierWeek& week, bool color) {
+std::string week_text(const std::string& tier, const TierWeek& week, const HourMarks& marks,
+                      bool color) {
   std::string out = pad(tier, 15, Align::left) + "0     6     12    18\n";
   for (size_t day = 0; day < week.size(); ++day) {
     out += "           " + spec::format_days(static_cast<uint8_t>(1 << day)) + " ";
-    for (const int left : week[day]) out += painted_hour(left, color);
+    for (const int left : week[day]) out += marks.painted(left, color);
     out += "\n";
   }
   return out + "\n";
 }
 
-std::string weeks_text(const std::vector<Json>& entries, bool color) {
+std::string weeks_text(const std::vector<Json>& entries, const HourMarks& marks, bool color) {
   std::map<std::string, TierWeek> weeks;
   for (const Json& entry : entries) {
     const auto [week, fresh] = weeks.try_emplace(printable(entry.text("tier")));
@@ -85,7 +124,7 @@ std::string weeks_text(const std::vector<Json>& entries, bool color) {
   std::string out;
   for (const char* tier : {"interactive", "service", "batch", "opportunistic"}) {
     if (const auto week = weeks.find(tier); week != weeks.end())
-      out += week_text(tier, week->second, color);
+      out += week_text(tier, week->second, marks, color);
   }
   return out;
 }
@@ -135,11 +174,22 @@ Result<int> show_calendar(Session& session) {
     card.line("next change", show_local_time(calendar->text("next_change")));
     card.line("clock", "UTC" + zone_text((*calendar)["utc_offset_minutes"].integer()) +
                            ", that of the server");
-    card.line("key", "· open, 3 at most 30 %, - limited in amounts, x shut");
+    const HourMarks marks(entries);
+    card.line("key", marks.key());
     return format_list(calendar_view(), entries, session.globals, session.terminal) + "\n" +
-           weeks_text(entries, color) + card.str();
+           weeks_text(entries, marks, color) + card.str();
   });
   return kExitOk;
+}
+
+std::string entry_in_words(const Json& entry) {
+  const std::string share = percent_text(entry["share"]);
+  const std::string limit = shown_amounts(entry["limit"]);
+  std::string most = share.empty() ? "" : share + " of everything";
+  if (!limit.empty()) most += (most.empty() ? "" : ", ") + limit;
+  return "set calendar entry " + entry.text("name") + ": " + entry.text("tier") +
+         " may have at most " + most + ", " + entry.text("days") + " from " + entry.text("from") +
+         " until " + entry.text("until");
 }
 
 Result<int> set_calendar(Session& session, const CalendarFlags& flags) {
@@ -158,12 +208,17 @@ Result<int> set_calendar(Session& session, const CalendarFlags& flags) {
     if (auto ok = spec::parse_clock_time(text.value_or("00:00")); !ok)
       return fail(ErrorCode::invalid, flag + ok.error().message);
   }
+  if (wish.from && wish.until &&
+      *spec::parse_clock_time(*wish.from) == *spec::parse_clock_time(*wish.until))
+    return fail(ErrorCode::invalid,
+                "--until " + *wish.until +
+                    " is when it begins; for the whole day leave out --from and --until");
   if (!flags.share.empty()) {
     const auto share = parse_milli(flags.share);
     if (!share || *share > 1000 || flags.share.ends_with('m'))
-      return fail(
-          ErrorCode::invalid,
-          "--share: a share is a number from 0 to 1, such as 0.3, not " + quote(flags.share));
+      return fail(ErrorCode::invalid,
+                  "--share: a share is a number from 0 to 1, in steps of 0.001, such as 0.3, not " +
+                      quote(flags.share));
     wish.share = spec::Cpus{*share};
   }
   if (!flags.limit.empty()) {
@@ -172,18 +227,21 @@ Result<int> set_calendar(Session& session, const CalendarFlags& flags) {
     wish.limit = spec::to_wish(*limit);
   }
   return do_and_say(session, "PUT", "/calendar/" + encode(flags.name), spec::to_json(wish),
-                    flags.name, "set calendar entry " + flags.name);
+                    flags.name, entry_in_words);
 }
 
 void add_calendar_options(Verbs& verbs, CLI::App* verb, CalendarFlags& flags) {
-  CLI::Option* tier =
-      verb->add_option("--tier", flags.tier, "Whose work it limits (batch)")->type_name("TIER");
+  CLI::Option* tier = verb->add_option("--tier", flags.tier,
+                                       "Whose work it limits: interactive, service, batch or "
+                                       "opportunistic (batch)")
+                          ->type_name("TIER");
   verbs.set_choices(tier, {"interactive", "service", "batch", "opportunistic"});
   verb->add_option("--days", flags.days, "On which days: mon-fri, sat,sun, tue (daily)")
       ->type_name("DAYS");
   verb->add_option("--from", flags.from, "From this time of the day on (00:00)")
       ->type_name("HH:MM");
-  verb->add_option("--until", flags.until, "Until then, or then on the next day (24:00)")
+  verb->add_option("--until", flags.until,
+                   "Until then; an earlier time is one of the next day (24:00)")
       ->type_name("HH:MM");
   verb->add_option("--share", flags.share, "The most it may have of everything: 0.3; 0 shuts it")
       ->type_name("PART");

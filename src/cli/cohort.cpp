@@ -74,6 +74,19 @@ Result<int> show_cohort(Session& session, const CohortFlags& flags) {
   return kExitOk;
 }
 
+// All of it as it now is, also what was not named and stayed.
+std::string cohort_in_words(const Json& cohort) {
+  const std::string quota = shown_amounts(cohort["quota"]);
+  const std::string borrow = shown_amounts(cohort["borrow"]);
+  const std::string parent = cohort.text("parent");
+  std::string out = "set cohort " + cohort.text("name") + ": ";
+  if (!parent.empty()) out += "in " + parent + ", ";
+  out += "weight " + cohort.text("weight");
+  out += quota.empty() ? ", no quota of its own" : ", quota " + quota;
+  if (!parent.empty()) out += ", may borrow " + (borrow.empty() ? "all that is left" : borrow);
+  return out;
+}
+
 // "none" for no limits, "all" for all there is, else amounts.
 Result<std::optional<spec::QuotaWish>> wish_of(const std::vector<std::string>& words,
                                                const char* nothing) {
@@ -101,7 +114,7 @@ Result<int> set_cohort(Session& session, const CohortFlags& flags) {
   if (!borrow) return tl::unexpected(borrow.error());
   wish.borrow = std::move(*borrow);
   return do_and_say(session, "PUT", cohort_path(flags.name), spec::to_json(wish), flags.name,
-                    "set cohort " + flags.name);
+                    cohort_in_words);
 }
 
 Result<int> delete_cohort(Session& session, const CohortFlags& flags) {
@@ -117,14 +130,15 @@ Result<int> delete_cohort(Session& session, const CohortFlags& flags) {
 void add_set_options(CLI::App* verb, CohortFlags& flags) {
   verb->add_option("--parent", flags.parent, "The cohort that it belongs to")->type_name("COHORT");
   verb->add_flag("--no-parent", flags.top, "It belongs to none");
-  verb->add_option("--weight", flags.weight, "Its part of what is shared, among those beside it")
+  verb->add_option("--weight", flags.weight,
+                   "Its part of what is shared, among those beside it: 0.001 to 1000000 (1)")
       ->type_name("W");
   verb->add_option("--quota", flags.quota,
-                   "What it is sure of: cpu=64,gpu=8, or none for no limits")
+                   "What it is sure of, all of it: cpu=64,gpu=8, or none for no limits")
       ->allow_extra_args(false)
       ->type_name("AMOUNTS");
   verb->add_option("--borrow", flags.borrow,
-                   "What it may use beyond, of what the one above has: "
+                   "What it may use beyond, of what the one above has, all of it: "
                    "cpu=16, or all")
       ->allow_extra_args(false)
       ->type_name("AMOUNTS");
@@ -157,7 +171,8 @@ void add_cohort_verbs(Verbs& verbs) {
   };
   add("show", "Show a cohort: quota, use, members", "atoll cohort show physics", show_cohort);
   const auto [set, set_flags] =
-      add("set", "Make a cohort, or change what is named of it; the rest stays",
+      add("set",
+          "Make a cohort, or change what is named of it: an option that is left out stays as it is",
           "atoll cohort set physics --parent institute --quota cpu=64,gpu:a100=2\n"
           "atoll cohort set physics --weight 2 --borrow cpu=16\n"
           "atoll cohort set physics --quota none --borrow all",

@@ -23,11 +23,18 @@ std::string flag_names(const char* name, char letter) {
   return letter ? std::string("-") + letter + "," + word : word;
 }
 
-// "Cores per task. (1)": the sentence, and what is meant when the flag is not given.
-std::string flag_help(const char* sentence, const char* meant) {
-  std::string help = sentence;
+// "Cores per task (1)": the sentence, the words it can be, and what is meant when the flag is not
+// given.
+std::string flag_help(const spec::JobFlag& flag) {
+  std::string help = flag.sentence;
   if (help.ends_with('.')) help.pop_back();
-  std::string fallback = meant ? meant : "";
+  if (flag.field && !flag.field->choices.empty()) {
+    std::string words;
+    for (const char* word : flag.field->choices)
+      words += (words.empty() ? "" : ", ") + std::string(word);
+    help += "; one of " + words;
+  }
+  std::string fallback = flag.fallback ? flag.fallback : "";
   std::erase(fallback, '"');
   return fallback.empty() || fallback == "false" ? help : help + " (" + fallback + ")";
 }
@@ -40,7 +47,7 @@ void add_flag(CLI::App* verb, const spec::JobFlag& flag, Setter set) {
     if (!done) throw CLI::ValidationError(std::string("--") + name, done.error().message);
   };
   const std::string names = flag_names(flag.name, flag.letter);
-  const std::string help = flag_help(flag.sentence, flag.fallback);
+  const std::string help = flag_help(flag);
   CLI::Option* option =
       flag.metavar ? verb->add_option_function<std::string>(names, set_or_throw, help)
                          ->trigger_on_parse()
@@ -227,7 +234,8 @@ void add_table_flags(CLI::App* verb, const spec::Shape& shape, void* object) {
                     : field.metavar ? field.metavar
                                     : "VALUE",
          .sentence = field.sentence,
-         .fallback = field.fallback},
+         .fallback = field.fallback,
+         .field = &field},
         [&field, object](const std::string& text) { return spec::set_text(field, object, text); });
   }
 }

@@ -69,8 +69,12 @@ Result<int> drain(Session& session, const std::string& text, bool draining) {
   const std::string path = "/sites/" + encode(address->site) + "/nodes/" + encode(address->node) +
                            (draining ? "/drain" : "/undrain");
   const std::string name = address->site + "/" + address->node;
-  return do_and_say(session, "POST", path, "", name,
-                    name + (draining ? " takes no more work" : " takes work again"));
+  return do_and_say(session, "POST", path, "", name, [&](const Json& site) {
+    if (draining) return name + " takes no more work";
+    if (!site["draining"].truth()) return name + " takes work again";
+    return name + " itself no longer drains, but all of its site does: `atoll site undrain " +
+           address->site + "` ends that";
+  });
 }
 
 Result<int> list_nodes(Session& session) {

@@ -1,5 +1,6 @@
 // ns: namespaces, their members and quotas.
 #include <ostream>
+#include <set>
 
 #include "base/text.h"
 #include "cli/amounts.h"
@@ -105,35 +106,63 @@ Result<int> remove(Session& session, const NsFlags& flags) {
                     "deleted namespace " + flags.name);
 }
 
+Result<void> write_device_quotas(spec::JsonWriter& json, const std::vector<std::string>& devices) {
+  if (devices.empty()) return {};
+  std::set<std::string> seen;
+  json.key("devices").begin_object();
+  for (const std::string& words : devices) {
+    for (const std::string_view device : split(words, ',')) {
+      const std::size_t equals = device.find('=');
+      const auto count =
+          equals == std::string_view::npos ? std::nullopt : parse_int(device.substr(equals + 1));
+      if (!count || *count < 0)
+        return fail(ErrorCode::invalid,
+                    quote(device) + " is not a device quota: write gpu=8 or gpu:a100=4");
+      const std::string kind(device.substr(0, equals));
+      if (!seen.insert(kind).second)
+        return fail(ErrorCode::invalid, quote(kind) + " is named twice; keep one of them");
+      json.member(kind, *count);
+    }
+  }
+  json.end_object();
+  return {};
+}
+
+Result<void> write_count_quota(spec::JsonWriter& json, const char* key, const std::string& text,
+                               int64_t low) {
+  if (text.empty()) return {};
+  const auto count = parse_int(text);
+  if (!count || *count < low)
+    return fail(ErrorCode::invalid, std::string("--") + key + " is " + quote(text) +
+                                        "; it must be a whole number of at least " +
+                                        std::to_string(low) + ", or left out for no limit");
+  json.member(key, *count);
+  return {};
+}
+
+// All of it as it now is, since what was not named is gone.
+std::string quota_in_words(const Json& ns) {
+  const std::string quota = shown_amounts(ns["quota"]);
+  const std::string name = ns.text("name");
+  return quota.empty() ? name + " has no limits"
+                       : "the quota of " + name + " is " + quota + "; nothing else is limited";
+}
+
 Result<int> set_quota(Session& session, const QuotaFlags& flags) {
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object();
   if (!flags.cpus.empty()) json.member("cpus", flags.cpus);
   if (!flags.memory.empty()) json.member("memory", flags.memory);
-  if (!flags.devices.empty()) json.key("devices").begin_object();
-  for (const std::string& device : flags.devices) {
-    const std::size_t equals = device.find('=');
-    const auto count =
-        equals == std::string::npos ? std::nullopt : parse_int(device.substr(equals + 1));
-    if (!count)
-      return fail(ErrorCode::invalid,
-                  quote(device) + " is not a device quota: write gpu=8 or gpu:a100=4");
-    json.member(device.substr(0, equals), *count);
-  }
-  if (!flags.devices.empty()) json.end_object();
-  for (const auto& [key, text] :
-       {std::pair("running", flags.running), std::pair("queued", flags.queued)}) {
-    if (text.empty()) continue;
-    const auto count = parse_int(text);
-    if (!count)
-      return fail(ErrorCode::invalid, std::string("--") + key + " must be a whole number");
-    json.member(key, *count);
-  }
+  if (auto ok = write_device_quotas(json, flags.devices); !ok) return tl::unexpected(ok.error());
+  if (auto ok = write_count_quota(json, "running", flags.running, 0); !ok)
+    return tl::unexpected(ok.error());
+  // With none queued nobody could submit at all.
+  if (auto ok = write_count_quota(json, "queued", flags.queued, 1); !ok)
+    return tl::unexpected(ok.error());
   json.end_object();
-  return do_and_say(
-      session, "PUT", ns_path(flags.name) + "/quota", body, flags.name,
-      body == "{}" ? flags.name + " has no limits" : "set the quota of " + flags.name);
+  return do_and_say(session, "PUT", ns_path(flags.name) + "/quota", body, flags.name,
+                    quota_in_words);
 }
 
 Result<int> set_member(Session& session, const MemberFlags& flags) {
@@ -153,18 +182,21 @@ void add_quota_verb(Verbs& verbs, CLI::App* noun) {
   auto flags = std::make_shared<QuotaFlags>();
   CLI::App* verb = verbs.add(noun, "quota",
                              "Set what a namespace is sure of, and may not exceed unless it "
-                             "borrows; what is left out does not limit",
+                             "borrows. It replaces the whole quota: what is left out does not "
+                             "limit any more",
                              "atoll ns quota vision --cpus 64 --mem 256Gi --device gpu=8\n"
                              "atoll ns quota vision            no limits",
                              [flags](Session& session) { return set_quota(session, *flags); });
   verb->add_option("NAME", flags->name, "The namespace")->required();
   verb->add_option("--cpus", flags->cpus, "Cores in use at once")->type_name("N");
   verb->add_option("--mem", flags->memory, "Memory in use at once")->type_name("SIZE");
-  verb->add_option("--device", flags->devices, "Devices in use at once, by kind or kind:model")
+  verb->add_option("--device", flags->devices,
+                   "Devices in use at once, by kind or kind:model; several with commas")
       ->allow_extra_args(false)
       ->type_name("KIND=N");
   verb->add_option("--running", flags->running, "Tasks running at once")->type_name("N");
-  verb->add_option("--queued", flags->queued, "Jobs that have not ended")->type_name("N");
+  verb->add_option("--queued", flags->queued, "Jobs that have not ended, at least 1")
+      ->type_name("N");
 }
 
 void add_member_verb(Verbs& verbs, CLI::App* noun) {

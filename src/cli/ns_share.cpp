@@ -4,6 +4,7 @@
 #include "cli/amounts.h"
 #include "cli/platform.h"
 #include "cli/verbs.h"
+#include "core/limits.h"
 #include "spec/json_writer.h"
 #include "spec/platform_json.h"
 
@@ -45,19 +46,25 @@ Result<int> set_borrow(Session& session, const ShareFlags& flags) {
   if (!quota) return tl::unexpected(quota.error());
   const spec::NamespaceChange change{{}, {}, spec::to_wish(*quota)};
   return do_and_say(session, "PATCH", stake_path(flags), spec::to_json(change), flags.ns,
-                    flags.all ? flags.ns + " may borrow all that its cohort has left"
-                              : "set what " + flags.ns + " may borrow");
+                    [&](const Json& ns) {
+                      const std::string borrow = shown_amounts(ns["borrow"]);
+                      const std::string may = flags.ns + " may borrow ";
+                      return borrow.empty() ? may + "all that its cohort has left"
+                                            : may + borrow + ", and all that is left of the rest";
+                    });
 }
 
 }  // namespace
 
 Result<spec::Cpus> parse_weight(const std::string& text) {
   const auto milli = parse_milli(text);
-  if (milli && !text.ends_with('m') && *milli > 0) return spec::Cpus{*milli};
+  if (milli && !text.ends_with('m') && *milli >= core::kWeightMilliMin &&
+      *milli <= core::kWeightMilliMax)
+    return spec::Cpus{*milli};
   return fail(ErrorCode::invalid,
               quote(text) +
-                  " is not a weight: write a number above 0, such as 2 or 0.5; to give "
-                  "nothing, set a quota of 0");
+                  " is not a weight: write a number from 0.001 to 1000000, such as 2 or 0.5; to "
+                  "give nothing, set a quota of 0");
 }
 
 void add_ns_share_verbs(Verbs& verbs, CLI::App* noun) {
@@ -72,7 +79,7 @@ void add_ns_share_verbs(Verbs& verbs, CLI::App* noun) {
   auto weight = std::make_shared<ShareFlags>();
   add("weight", "Set its part of what is shared, among those beside it",
       "atoll ns weight vision 2        twice as much as one of weight 1", set_weight, weight)
-      ->add_option("WEIGHT", weight->value, "A number above 0; 1 is usual")
+      ->add_option("WEIGHT", weight->value, "A number from 0.001 to 1000000; 1 is usual")
       ->required();
   auto cohort = std::make_shared<ShareFlags>();
   CLI::App* verb =

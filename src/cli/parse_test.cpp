@@ -59,6 +59,7 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
   const Ran help = run_offline({"submit", "--help"});
   EXPECT_EQ(help.code, kExitOk);
   EXPECT_NE(help.out.find("--gpus GPUS"), std::string::npos);
+  EXPECT_NE(help.out.find("opportunistic (batch)"), std::string::npos) << "what a tier can be";
   EXPECT_EQ(run_offline({}).code, kExitUsage);
 }
 
@@ -93,12 +94,15 @@ TEST(Verbs, SubmitSendsTheJobToTheUsersNamespace) {
   TestServer server;
   server.on("GET", "/api/v1/whoami",
             R"({"name":"ada","namespaces":{"seen":"viewer","vision":"member"}})");
-  server.on("POST", "/api/v1/jobs", R"({"id":"12","ids":["12"],"repeated":false,"warnings":[]})",
+  server.on("POST", "/api/v1/jobs",
+            R"({"id":"12","ids":["12"],"repeated":false,"warnings":["line 2: told already",)"
+            R"("a share of 0.33 of a gpu is rounded up"]})",
             201);
   server.start();
   const Ran ran = server.run({"submit", "--dir", "/tmp", "--", "true"});
   EXPECT_EQ(ran.code, kExitOk) << ran.err;
   EXPECT_EQ(ran.out, "12\n");
+  EXPECT_EQ(ran.err, "warning: a share of 0.33 of a gpu is rounded up\n");
   EXPECT_EQ(server.requests().back(),
             R"(POST /api/v1/jobs {"namespace":"vision","command":["true"],"directory":"/tmp"})");
 }

@@ -2,6 +2,7 @@
 // then a list or a sentence.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "cli/output.h"
@@ -14,12 +15,18 @@ namespace atl::cli {
 [[nodiscard]] Result<int> show_list(Session& session, const std::string& path, const View& view);
 
 // Sends, then prints the answer as JSON when that is wanted, the name when quiet, else the
-// sentence.
+// sentence, which may be made of the answer. What the answer warns of is told too, and `also`
+// looks at it last.
 [[nodiscard]] Result<int> do_and_say(Session& session, const std::string& method,
                                      const std::string& path, std::string body,
                                      const std::string& name, const std::string& sentence);
+[[nodiscard]] Result<int> do_and_say(Session& session, const std::string& method,
+                                     const std::string& path, std::string body,
+                                     const std::string& name,
+                                     const std::function<std::string(const Json&)>& sentence,
+                                     const std::function<void(const Json&)>& also = {});
 
-// A weight as people write it: above zero, in thousandths.
+// A weight as people write it, within its bounds.
 [[nodiscard]] Result<spec::Cpus> parse_weight(const std::string& text);
 
 // The machines of a site (site.cpp).

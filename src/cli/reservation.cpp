@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "spec/job_spec.h"
 #include "spec/moment.h"
+#include "spec/week.h"
 #include "spec/when_json.h"
 
 namespace atl::cli {
@@ -90,15 +91,28 @@ Result<void> set_times(const ReservationFlags& flags, spec::ReservationWish& wis
   // The server's clock is the one that counts, so "now" is left to it.
   if (trim(flags.from) != "now") wish.from = format_time(*from);
   if (flags.until.empty() == flags.span.empty())
-    return fail(ErrorCode::invalid, "say when it ends: either --until 12:00 or --for 2h");
+    return fail(ErrorCode::invalid,
+                flags.until.empty()
+                    ? "say when it ends: --until 12:00 or --for 2h"
+                    : "it ends either at a time or after a while: leave out --until or --for");
   if (!flags.span.empty()) {
     const auto span = parse_duration(flags.span);
     if (!span) return of_flag("--for", span.error());
+    // As a number of seconds it would be over before anybody could use it.
+    if (parse_int(flags.span))
+      return fail(ErrorCode::invalid,
+                  "--for: " + quote(flags.span) + " has no unit: write 2h, 30m or 1d");
     wish.until = format_time(*from + *span);
     return {};
   }
   const auto until = spec::parse_moment(flags.until, now, *from);
   if (!until) return of_flag("--until", until.error());
+  // The next 10:00 after 10:00 is tomorrow's, which nobody means who writes it.
+  const auto clock = spec::parse_clock_time(trim(flags.until));
+  if (clock && spec::format_local_minute(*from).ends_with(spec::format_clock_time(*clock)))
+    return fail(ErrorCode::invalid, "--until " + std::string(trim(flags.until)) +
+                                        " is when it begins; write a later time, or --for 1d for a "
+                                        "whole day");
   wish.until = format_time(*until);
   return {};
 }
@@ -152,6 +166,25 @@ Result<void> set_amounts(const ReservationFlags& flags, spec::ReservationWish& w
   return set_devices(flags.gpus, wish);
 }
 
+constexpr std::size_t kOccupiedShown = 5;
+
+// Work of others that may still be there when it begins.
+void warn_occupied(const Session& session, const Json& made) {
+  const auto tasks = made["occupied"].items();
+  if (tasks.empty()) return;
+  std::string who;
+  for (std::size_t i = 0; i < std::min(kOccupiedShown, tasks.size()); ++i) {
+    const Json& each = tasks[i];
+    who += (who.empty() ? "" : "; ") + each.text("task") + " of " + each.text("namespace") +
+           " on " + each.text("site") + "/" + each.text("node");
+    who += each.has("until") ? " until " + moment_text(each.text("until")) + " at the latest"
+                             : " without a time limit";
+  }
+  if (tasks.size() > kOccupiedShown)
+    who += "; and " + std::to_string(tasks.size() - kOccupiedShown) + " more";
+  session.warn("others may still have some of this room when it begins: " + who);
+}
+
 Result<int> create_reservation(Session& session, const ReservationFlags& flags) {
   spec::ReservationWish wish;
   wish.name = flags.name;
@@ -163,9 +196,12 @@ Result<int> create_reservation(Session& session, const ReservationFlags& flags) 
   if (auto ok = set_times(flags, wish); !ok) return tl::unexpected(ok.error());
   if (auto ok = set_amounts(flags, wish); !ok) return tl::unexpected(ok.error());
   const std::string begins = wish.from ? moment_text(*wish.from) : "now";
-  return do_and_say(
-      session, "POST", "/reservations", spec::to_json(wish), flags.name,
-      "reserved " + flags.name + " from " + begins + " until " + moment_text(*wish.until));
+  const auto sentence = [&](const Json& made) {
+    return "reserved " + flags.name + " from " + begins + " until " + moment_text(*wish.until) +
+           ": " + reserved_amounts(made) + " on " + reserved_nodes(made);
+  };
+  return do_and_say(session, "POST", "/reservations", spec::to_json(wish), flags.name, sentence,
+                    [&](const Json& made) { warn_occupied(session, made); });
 }
 
 void add_create_options(CLI::App* verb, ReservationFlags& flags) {
@@ -206,10 +242,10 @@ void add_reservation_verbs(Verbs& verbs) {
       "--nodes 1\n"
       "atoll reservation create demo --from \"tomorrow 9:00\" --for 2h --ns lab,course --count 10 "
       "--cpus 2 --mem 4G\n"
-      "atoll reservation create now-on --for 1h --ns lab --count 1 --cpus 4 --gpus a100:1\n"
-      "Times are those of the clock where this is typed.",
+      "atoll reservation create now-on --for 1h --ns lab --count 1 --cpus 4 --gpus a100:1",
       [flags](Session& session) { return create_reservation(session, *flags); });
   add_create_options(create, *flags);
+  Verbs::set_note(create, "Times are those of the clock where this is typed.");
   auto name = std::make_shared<std::string>();
   verbs
       .add(noun, "cancel", "Give the room back", "atoll reservation cancel course",

@@ -28,6 +28,9 @@ TEST(Amounts, AreWrittenAsInThePlatformFile) {
   for (const char* bad : {"cpu", "cpu=", "cpu=-1", "gpu=1.5", "gpu=x", "=1", "Gpu=1", "a:B=1", ""})
     EXPECT_FALSE(parse_amounts({bad})) << bad;
   EXPECT_TRUE(has(parse_amounts({"cpus=4"}).error().message, "write cpu"));
+  for (const char* twice :
+       {"cpu=1,cpu=2", "memory=1Gi,memory=1Gi", "gpu=1,gpu=1", "running=1,running=2"})
+    EXPECT_TRUE(has(parse_amounts({twice}).error().message, "is named twice")) << twice;
 }
 
 TEST(Ns, WeightCohortAndBorrowChangeWhatTheyNameOnly) {
@@ -55,6 +58,34 @@ TEST(Ns, WeightCohortAndBorrowChangeWhatTheyNameOnly) {
                                              {"ns", "borrow", "bio", "cpu=1", "--all"}}) {
     EXPECT_EQ(server.run(bad).code, kExitUsage) << bad[1];
   }
+  for (const char* weight : {"0", "1000001", "-2"})
+    EXPECT_TRUE(has(server.run({"ns", "weight", "bio", "--", weight}).err, "from 0.001 to 1000000"))
+        << weight;
+}
+
+TEST(Ns, QuotaReplacesAllOfItAndSaysWhatIsInForce) {
+  TestServer server;
+  server.on("PUT", "/api/v1/namespaces/{namespace}/quota",
+            R"({"name":"bio","quota":{"cpus":4,"devices":{"gpux":1}},)"
+            R"("warnings":["no node has \"gpux\" at present; there are gpu"]})");
+  server.start();
+  const Ran set = server.run({"ns", "quota", "bio", "--cpus", "4", "--device", "gpux=1"});
+  EXPECT_EQ(set.out, "the quota of bio is cpu 4, gpux 1; nothing else is limited\n");
+  EXPECT_TRUE(has(set.err, "warning: no node has \"gpux\" at present; there are gpu")) << set.err;
+  EXPECT_TRUE(has(run_offline({"ns", "quota", "--help"}).out, "It replaces the whole quota"));
+  EXPECT_TRUE(has(run_offline({"cohort", "set", "--help"}).out, "left out stays as it is"));
+  const auto refusal = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"ns", "quota", "bio"});
+    const Ran ran = server.run(std::move(args));
+    EXPECT_EQ(ran.code, kExitUsage);
+    return ran.err;
+  };
+  EXPECT_TRUE(has(refusal({"--queued", "0"}),
+                  "--queued is \"0\"; it must be a whole number of at "
+                  "least 1"));
+  EXPECT_TRUE(has(refusal({"--running", "-1"}), "at least 0"));
+  EXPECT_TRUE(has(refusal({"--device", "gpu=1", "--device", "gpu=2"}), "\"gpu\" is named twice"));
+  EXPECT_TRUE(has(refusal({"--device", "gpu=1,gpu=2"}), "\"gpu\" is named twice"));
 }
 
 constexpr const char* kCohorts = R"({"cohorts":[
@@ -93,8 +124,20 @@ TEST(Cohort, SetSendsOnlyWhatIsNamed) {
   EXPECT_EQ(sent({"--no-parent", "--quota", "none", "--borrow", "all"}),
             R"({"parent":"","quota":{},"borrow":{}})");
   EXPECT_EQ(server.run({"cohort", "set", "physics", "--weight", "0"}).code, kExitUsage);
+  EXPECT_TRUE(has(server.run({"cohort", "set", "physics", "--quota", "cpu=1,cpu=2"}).err,
+                  "\"cpu\" is named twice; keep one of them"));
   EXPECT_EQ(server.run({"cohort", "set", "physics", "--quota", "many"}).code, kExitUsage);
   EXPECT_EQ(server.run({"cohort", "set", "a", "--parent", "b", "--no-parent"}).code, kExitUsage);
+}
+
+TEST(Cohort, SetSaysAllThatIsInForce) {
+  TestServer server;
+  server.on("PUT", "/api/v1/cohorts/{cohort}",
+            R"({"name":"physics","parent":"institute","weight":2,"quota":{"cpus":4},"borrow":{}})");
+  server.start();
+  EXPECT_EQ(server.run({"cohort", "set", "physics", "--weight", "2"}).out,
+            "set cohort physics: in institute, weight 2, quota cpu 4, may borrow all that is "
+            "left\n");
 }
 
 constexpr const char* kPolicy = R"({"half_life":"7d","ageing":"1h","tiers":[
@@ -125,6 +168,8 @@ TEST(Fair, IsATreeInOrderOfStanding) {
   EXPECT_TRUE(has(out, "bio    namespace")) << out;
   EXPECT_TRUE(has(out, "  ada  user")) << out;
   EXPECT_TRUE(has(out, "25.0%  50.0%   12.5%     62.5%")) << out;
+  const std::string help = run_offline({"fair", "--help"}).out;
+  EXPECT_TRUE(has(help, "  atoll fair -o json\n\nSHARE is what the weight gives")) << help;
   EXPECT_EQ(server.run({"fair", "-q", "--tier", "service"}).out, "bio\nbio/ada\n");
   EXPECT_EQ(server.requests().back(), "GET /api/v1/fair?tier=service");
 }
@@ -137,9 +182,10 @@ class ApplyVerb : public ::testing::Test {
 };
 
 constexpr const char* kChanges = R"({"applied":false,"changes":[
-{"change":"add","kind":"cohort","name":"a","field":"","from":"","to":"{weight: 2}"},
-{"change":"change","kind":"namespace","name":"bio","field":"quota","from":"{cpu: 1}","to":""},
-{"change":"remove","kind":"cohort","name":"b","field":"","from":"{}","to":""}]})";
+{"change":"add","kind":"cohort","name":"a","field":"","from":null,"to":"{weight: 2}"},
+{"change":"change","kind":"namespace","name":"bio","field":"quota","from":"{cpu: 1}","to":null},
+{"change":"remove","kind":"cohort","name":"b","field":"","from":"{}","to":null}],
+"warnings":["no node has \"gpux\" at present"]})";
 
 TEST_F(ApplyVerb, ShowsTheDifferenceBeforeItApplies) {
   TestServer server;
@@ -151,6 +197,7 @@ TEST_F(ApplyVerb, ShowsTheDifferenceBeforeItApplies) {
   EXPECT_EQ(dry.out,
             "+ cohort a {weight: 2}\n~ namespace bio quota: {cpu: 1} -> no limits\n"
             "- cohort b {}\n3 changes; nothing was applied\n");
+  EXPECT_TRUE(has(dry.err, "warning: no node has \"gpux\"")) << dry.err;
   EXPECT_EQ(server.requests().size(), 1u);
   EXPECT_EQ(server.requests()[0],
             R"(PATCH /api/v1/platform?dry_run=true {"cohorts":[{"name":"a","weight":2}],)"
@@ -185,7 +232,7 @@ TEST_F(ApplyVerb, ARefusalNamesTheLineOfTheFile) {
   EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":3: nodes are for `atoll simulate`"));
   write("cohorts: {a: {weight: 0}}\n");
   EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":1: a weight is a number from"));
-  EXPECT_TRUE(has(run_offline({"apply", "-f", "/none"}).err, "cannot read the file /none"));
+  EXPECT_TRUE(has(run_offline({"apply", "-f", "/none"}).err, "cannot read /none: No such file"));
   EXPECT_EQ(run_offline({"apply"}).code, kExitUsage);
 }
 

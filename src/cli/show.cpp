@@ -84,7 +84,12 @@ void spec_lines(Card& card, const Json& job) {
   const Json spec = job["spec"];
   card.line("command", shown_command(spec)).line("directory", spec.text("directory"));
   card.line("resources", shown_resources(job));
+  card.line("tier", spec.text("tier"));
+  if (spec.has("gang"))
+    card.line("gang", spec.text("gang") + " tasks that start together or not at all");
   card.line("after", shown_dependencies(spec)).line("time limit", spec.text("time"));
+  card.line("grace",
+            spec.has("grace") ? spec.text("grace") + " to save its work when it is stopped" : "");
   card.line("retries", spec["retries"].text("max"));
   card.line("isolation", spec.text("isolation"));
   card.line("priority", job["priority"].integer() ? job.text("priority") : "");

@@ -1,8 +1,12 @@
 // simulate: tries a policy on a trace of work, without a server.
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
 
+#include "base/text.h"
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -66,7 +70,25 @@ Result<simulate::Trace> trace_of(const SimulateFlags& flags) {
     if (!tiers) return fail(ErrorCode::invalid, "--tiers: " + tiers.error().message);
     options.tiers = std::move(*tiers);
   }
-  return simulate::read_trace(flags.trace, options);
+  auto trace = simulate::read_trace(flags.trace, options);
+  // A file that is not there is a slip of the command line, as it is for every other verb.
+  if (!trace && trace.error().code == ErrorCode::not_found)
+    return fail(ErrorCode::invalid, trace.error().message);
+  return trace;
+}
+
+// Looked at first, because a long run would be lost on it.
+Result<void> check_plots(const std::string& directory) {
+  if (directory.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!error && !std::filesystem::is_directory(directory))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && ::access(directory.c_str(), W_OK | X_OK) != 0)
+    error = {errno, std::generic_category()};
+  if (!error) return {};
+  return fail(ErrorCode::invalid, "--plots: cannot write into " + quote(directory) + ": " +
+                                      error.message() + "; name a directory of yours");
 }
 
 void shorten_names(std::vector<Trial>& trials) {
@@ -170,6 +192,7 @@ std::string namespace_table(const Session& session, const std::vector<NamedRun>&
 Result<int> simulate_trace(Session& session, const SimulateFlags& flags) {
   auto options = engine_options(flags);
   if (!options) return tl::unexpected(options.error());
+  if (auto ok = check_plots(flags.plots); !ok) return tl::unexpected(ok.error());
   const auto trace = trace_of(flags);
   if (!trace) return tl::unexpected(trace.error());
   if (flags.round.empty()) options->round = simulate::round_for(*trace);
@@ -225,6 +248,18 @@ Result<int> generate_trace(Session& session, GenerateFlags flags) {
   return kExitOk;
 }
 
+// What the generator cannot even look at: CLI11 alone would say that it cannot convert it.
+CLI::Validator whole_from(int64_t low) {
+  return CLI::Validator(
+      [low](const std::string& text) {
+        const auto number = parse_int(text);
+        if (number && *number >= 0 && *number <= UINT32_MAX) return std::string();
+        return quote(text) + " is not a whole number of at least " + std::to_string(low) +
+               (number && *number > 0 ? " that is small enough" : "");
+      },
+      "", "whole");
+}
+
 void add_generate_verb(Verbs& verbs, CLI::App* parent) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* verb = verbs.add(
@@ -233,12 +268,22 @@ void add_generate_verb(Verbs& verbs, CLI::App* parent) {
       "atoll simulate generate --days 7 --jobs 20000 --nodes 20 --load 1.1 --seed 3 > busy.swf",
       [flags](Session& session) { return generate_trace(session, *flags); });
   simulate::GenerateOptions& options = flags->options;
-  verb->add_option("--days", options.days, "How long (30)")->type_name("N");
-  verb->add_option("--jobs", options.jobs, "How many jobs (100000)")->type_name("N");
-  verb->add_option("--nodes", options.nodes, "Nodes of the machine (100)")->type_name("N");
-  verb->add_option("--cores", options.cores, "Cores of each node (32)")->type_name("N");
-  verb->add_option("--users", options.users, "People who submit (200)")->type_name("N");
-  verb->add_option("--groups", options.groups, "Groups they belong to (8)")->type_name("N");
+  verb->add_option("--days", options.days, "How long (30)")->check(whole_from(1))->type_name("N");
+  verb->add_option("--jobs", options.jobs, "How many jobs (100000)")
+      ->check(whole_from(1))
+      ->type_name("N");
+  verb->add_option("--nodes", options.nodes, "Nodes of the machine (100)")
+      ->check(whole_from(1))
+      ->type_name("N");
+  verb->add_option("--cores", options.cores, "Cores of each node (32)")
+      ->check(whole_from(1))
+      ->type_name("N");
+  verb->add_option("--users", options.users, "People who submit (200)")
+      ->check(whole_from(1))
+      ->type_name("N");
+  verb->add_option("--groups", options.groups, "Groups they belong to (8)")
+      ->check(whole_from(1))
+      ->type_name("N");
   verb->add_option("--load", flags->load, "Part of all cores that the work needs (0.9)")
       ->type_name("PART");
   verb->add_option("--interactive", flags->interactive,
@@ -248,6 +293,7 @@ void add_generate_verb(Verbs& verbs, CLI::App* parent) {
                    "Part of the sessions that yield to others: queue 2 (0)")
       ->type_name("PART");
   verb->add_option("--seed", options.seed, "The same seed gives the same trace (1)")
+      ->check(whole_from(0))
       ->type_name("N");
 }
 

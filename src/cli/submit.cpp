@@ -121,6 +121,10 @@ Result<Json> submit_job(Session& session, const JobDraft& job, bool dry_run) {
   if (!answer) return tl::unexpected(answer.error());
   if ((*answer)["repeated"].truth())
     session.say("this key was used before: it is the same job, not a new one");
+  // Those about lines of the script were told from here, with its name.
+  for (const Json& warning : (*answer)["warnings"].items()) {
+    if (!warning.text().starts_with("line ")) session.warn(warning.text());
+  }
   return answer;
 }
 
@@ -167,12 +171,13 @@ void add_submit_verbs(Verbs& verbs) {
           "atoll submit --after last --label model=unet report.sh\n"
           "atoll submit --dry-run --gpus a100:2 train.sh    where and when it would start",
           submit);
-  add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
-          "atoll run -- python3 train.py\n"
-          "atoll run --mem 4Gi --time 10m train.sh\n"
-          "atoll run --array 1-5 -- ./simulate.sh        each line behind its task\n"
-          "Ctrl-C detaches and leaves it running; twice cancels it.",
-          run);
+  CLI::App* follow =
+      add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
+              "atoll run -- python3 train.py\n"
+              "atoll run --mem 4Gi --time 10m train.sh\n"
+              "atoll run --array 1-5 -- ./simulate.sh        each line behind its task",
+              run);
+  Verbs::set_note(follow, "Ctrl-C detaches and leaves it running; twice cancels it.");
 }
 
 }  // namespace atl::cli

@@ -106,16 +106,21 @@ void add_fair_verb(Verbs& verbs) {
       nullptr, "fair",
       "Show who is behind their fair share: cohorts, namespaces and users, next to be served first",
       "atoll fair\natoll fair --tier interactive       what counts against interactive work\n"
-      "atoll fair -o json\n"
-      "SHARE is what the weight gives, USES what they have now, LATELY what they had. STANDING is\n"
-      "both for the weight: of those beside each other the smallest is served first.",
+      "atoll fair -o json",
       [tier](Session& session) {
         return show_list(session, "/fair" + query({{"tier", *tier}}), fair_view());
       });
   CLI::Option* option =
-      verb->add_option("--tier", *tier, "Count what counts against this tier (batch)")
+      verb->add_option("--tier", *tier,
+                       "Count what counts against this tier: interactive, service, "
+                       "batch or opportunistic (batch)")
           ->type_name("TIER");
   verbs.set_choices(option, {"interactive", "service", "batch", "opportunistic"});
+  Verbs::set_note(
+      verb,
+      "SHARE is what the weight gives, USES what they have now, LATELY what they had. "
+      "STANDING\n"
+      "is both for the weight: of those beside each other the smallest is served first.");
 }
 
 }  // namespace atl::cli

@@ -104,6 +104,10 @@ CLI::App* Verbs::add_noun(const std::string& name, const std::string& sentence,
   return noun;
 }
 
+void Verbs::set_note(CLI::App* verb, const std::string& lines) {
+  verb->footer(verb->get_footer() + "\n\n" + lines);
+}
+
 void Verbs::set_tail(CLI::App* verb, Tail tail, std::string usage) {
   tails_[verb] = tail;
   usages_[verb] = std::move(usage);

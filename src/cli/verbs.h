@@ -37,6 +37,9 @@ class Verbs {
   // `usage` is how the rest is written: "SCRIPT [ARGS…] | -- COMMAND…".
   void set_tail(CLI::App* verb, Tail tail, std::string usage);
 
+  // Lines of prose below a verb's examples.
+  static void set_note(CLI::App* verb, const std::string& lines);
+
   // The few words that an option's value can be, for completion.
   void set_choices(const CLI::Option* option, std::vector<std::string> words);
 

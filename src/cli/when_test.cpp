@@ -18,6 +18,8 @@ constexpr const char* kCalendar = R"({"now":"2026-09-21T14:13:20Z","utc_offset_m
 "next_change":"2026-09-21T18:00:00Z","entries":[
 {"name":"days","tier":"batch","days":"mon-fri","from":"08:00","until":"18:00","share":0.3,"limit":{},"holds":true},
 {"name":"nights","tier":"batch","days":"sun","from":"22:30","until":"02:00","share":0,"limit":{},"holds":false},
+{"name":"quarter","tier":"opportunistic","days":"sat","from":"00:00","until":"12:00","share":0.25,"limit":{},"holds":false},
+{"name":"shut","tier":"opportunistic","days":"sun","from":"00:00","until":"24:00","share":null,"limit":{"memory":0},"holds":false},
 {"name":"some","tier":"service","days":"daily","from":"00:00","until":"24:00","share":null,"limit":{"cpus":2},"holds":true}]})";
 
 TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
@@ -25,26 +27,35 @@ TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
   server.on("GET", "/api/v1/calendar", kCalendar);
   server.start();
   const std::string out = server.run({"calendar"}).out;
-  EXPECT_TRUE(says(out, "days    batch    mon-fri  08:00  18:00   30 %")) << out;
+  EXPECT_TRUE(says(out, "days     batch          mon-fri  08:00  18:00   30 %")) << out;
   EXPECT_TRUE(says(out, "mon xx······3333333333······\n")) << out;
   EXPECT_TRUE(says(out, "sat ························\n")) << out;
   EXPECT_TRUE(says(out, "sun ······················xx\n")) << out;
   EXPECT_TRUE(says(out, "mon ------------------------\n")) << out;
+  EXPECT_TRUE(says(out, "sat aaaaaaaaaaaa············\n")) << out;
+  EXPECT_TRUE(says(out, "sun xxxxxxxxxxxxxxxxxxxxxxxx\n")) << out;
+  EXPECT_TRUE(says(out, "· open, x shut, a at most 25 %, 3 at most 30 %, - limited in amounts"))
+      << out;
   EXPECT_TRUE(says(out, "UTC+01:00")) << out;
   EXPECT_FALSE(says(out, "\x1b[")) << out;
-  EXPECT_EQ(server.run({"calendar", "-q"}).out, "days\nnights\nsome\n");
+  EXPECT_EQ(server.run({"calendar", "-q"}).out, "days\nnights\nquarter\nshut\nsome\n");
   EXPECT_TRUE(says(server.run({"calendar", "-o", "json"}).out, "\"utc_offset_minutes\": 60"));
 }
 
 TEST(CalendarVerb, SetsAndRemovesEntries) {
   TestServer server;
-  server.on("PUT", "/api/v1/calendar/{entry}", R"({"name":"days"})");
+  server.on("PUT", "/api/v1/calendar/{entry}",
+            R"({"name":"days","tier":"batch","days":"mon-fri",)"
+            R"("from":"08:00","until":"18:00","share":0.3,"limit":{"cpus":16}})");
   server.on("DELETE", "/api/v1/calendar/{entry}", "", 204);
   server.start();
   const Ran set =
       server.run({"calendar", "set", "days", "--tier", "batch", "--days", "mon-fri", "--from",
                   "08:00", "--until", "18:00", "--share", "0.3", "--limit", "cpu=16,gpu=2"});
   EXPECT_EQ(set.code, kExitOk) << set.err;
+  EXPECT_EQ(set.out,
+            "set calendar entry days: batch may have at most 30 % of everything, cpu 16, mon-fri "
+            "from 08:00 until 18:00\n");
   EXPECT_EQ(server.requests().back(),
             R"(PUT /api/v1/calendar/days {"tier":"batch","days":"mon-fri","from":"08:00",)"
             R"("until":"18:00","share":0.3,"limit":{"cpus":16,"devices":{"gpu":2}}})");
@@ -58,7 +69,9 @@ TEST(CalendarVerb, SetsAndRemovesEntries) {
   EXPECT_TRUE(says(refusal({"--days", "work"}), "write mon-fri"));
   EXPECT_TRUE(
       says(refusal({"--from", "8"}), "--from: \"8\" is not a time of the day: write 08:00"));
-  EXPECT_TRUE(says(refusal({"--share", "30"}), "from 0 to 1, such as 0.3"));
+  EXPECT_TRUE(says(refusal({"--from", "10:00", "--until", "10:00", "--share", "0.5"}),
+                   "--until 10:00 is when it begins; for the whole day leave out"));
+  EXPECT_TRUE(says(refusal({"--share", "30"}), "from 0 to 1, in steps of 0.001, such as 0.3"));
   EXPECT_TRUE(says(refusal({"--limit", "many"}), "write cpu=64"));
 }
 
@@ -86,14 +99,41 @@ TEST(ReservationVerb, SaysWhenAndHowMuch) {
     EXPECT_EQ(ran.code, kExitUsage);
     return ran.err;
   };
-  EXPECT_TRUE(says(refusal({"--nodes", "1"}), "either --until 12:00 or --for 2h"));
+  EXPECT_TRUE(says(refusal({"--nodes", "1"}), "--until 12:00 or --for 2h"));
+  EXPECT_TRUE(says(refusal({"--from", "tomorrow 10:00", "--until", "10:00", "--nodes", "1"}),
+                   "--until 10:00 is when it begins; write a later time, or --for 1d"));
   EXPECT_TRUE(says(refusal({"--nodes", "1", "--for", "1h", "--until", "12:00"}), "either"));
   EXPECT_TRUE(says(refusal({"--for", "1h"}), "--nodes 1"));
+  EXPECT_TRUE(says(refusal({"--for", "2", "--nodes", "1"}), "\"2\" has no unit: write 2h"));
   EXPECT_TRUE(says(refusal({"--for", "1h", "--nodes", "1", "--cpus", "2"}), "either --nodes"));
   EXPECT_TRUE(says(refusal({"--for", "1h", "--nodes", "0"}), "write 1 or more"));
   EXPECT_TRUE(says(refusal({"--for", "1h", "--cpus", "1", "--gpus", "0.5"}), "only whole devices"));
   EXPECT_TRUE(says(refusal({"--from", "soon", "--for", "1h", "--nodes", "1"}),
                    "--from: \"soon\" is not a time: write"));
+}
+
+TEST(ReservationVerb, TellsWhoMayStillBeThere) {
+  TestServer server;
+  server.on("POST", "/api/v1/reservations",
+            R"({"name":"course","nodes":1,"parts":[{"site":"local","node":"n1"}],"occupied":[
+{"task":"12","namespace":"bio","site":"local","node":"n1","until":"2026-11-17T12:00:00Z"},
+{"task":"13[4]","namespace":"lab","site":"local","node":"n1","until":null}]})",
+            201);
+  server.start();
+  const Ran ran = server.run({"reservation", "create", "course", "--ns", "course", "--nodes", "1",
+                              "--from", "2026-11-17T10:00:00Z", "--for", "2h"});
+  EXPECT_EQ(ran.code, kExitOk);
+  EXPECT_TRUE(says(ran.out, ": 1 node on local/n1\n")) << ran.out;
+  EXPECT_TRUE(says(ran.err,
+                   "warning: others may still have some of this room when it begins: 12 of bio on "
+                   "local/n1 until tue 2026-11-17"))
+      << ran.err;
+  EXPECT_TRUE(says(ran.err, "at the latest; 13[4] of lab on local/n1 without a time limit\n"))
+      << ran.err;
+  const Ran quiet = server.run(
+      {"reservation", "create", "course", "--ns", "course", "--nodes", "1", "--for", "2h", "-q"});
+  EXPECT_EQ(quiet.out, "course\n");
+  EXPECT_EQ(quiet.err, ran.err);
 }
 
 TEST(ReservationVerb, ListsWhatIsKeptForWhom) {
@@ -122,6 +162,12 @@ TEST(NodeVerb, TheSiteMayBeLeftOutWhereOnlyOneHasSuchANode) {
   EXPECT_EQ(server.run({"node", "drain", "n1"}).out, "a/n1 takes no more work\n");
   EXPECT_EQ(server.requests().back(), "POST /api/v1/sites/a/nodes/n1/drain");
   EXPECT_EQ(server.run({"node", "undrain", "b/n2"}).out, "b/n2 takes work again\n");
+  TestServer drained;
+  drained.on("POST", "/api/v1/sites/{site}/nodes/{node}/undrain",
+             R"({"name":"a","draining":true})");
+  drained.start();
+  EXPECT_TRUE(
+      says(drained.run({"node", "undrain", "a/n1"}).out, "`atoll site undrain a` ends that"));
   EXPECT_TRUE(says(server.run({"node", "drain", "n2"}).err, "write a/n2 or b/n2"));
   EXPECT_TRUE(says(server.run({"node", "drain", "nn1"}).err, "no node \"nn1\"; did you mean n1?"));
 }

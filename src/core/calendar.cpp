@@ -39,7 +39,8 @@ bool holds_in_minute(const CalendarEntry& entry, int64_t minute) {
 }
 
 bool shuts(const CalendarEntry& entry) {
-  return entry.share_milli == 0 || entry.limit.cpu_milli == 0 || entry.limit.running == 0;
+  return entry.share_milli == 0 || entry.limit.cpu_milli == 0 || entry.limit.memory_bytes == 0 ||
+         entry.limit.running == 0;
 }
 
 }  // namespace

@@ -62,6 +62,9 @@ TEST(Calendar, OneThatNeverOpensIsFound) {
   EXPECT_FALSE(never_opens(gap, Tier::batch));
   const Calendar some{{entry("always", kEveryDay, 0, 24, 1)}, 0};
   EXPECT_FALSE(never_opens(some, Tier::batch));
+  Calendar no_memory{{entry("always", kEveryDay, 0, 24, {})}, 0};
+  no_memory.entries[0].limit.memory_bytes = 0;
+  EXPECT_TRUE(never_opens(no_memory, Tier::batch));
 }
 
 TEST(Calendar, OpensNightsToBatchAndLeavesOtherTiersAlone) {
@@ -168,6 +171,8 @@ TEST(Calendar, BadEntriesAreRefusedWithWhatToWrite) {
             std::string::npos);
   EXPECT_NE(refusal(entry("none", 0, 0, 24, 500)).find("at least one day"), std::string::npos);
   EXPECT_NE(refusal(entry("late", kEveryDay, 25, 30, 500)).find("between 00:00 and 24:00"),
+            std::string::npos);
+  EXPECT_NE(refusal(entry("moment", kEveryDay, 10, 10, 500)).find("for the whole day leave both"),
             std::string::npos);
   EXPECT_NE(refusal(entry("much", kEveryDay, 0, 24, 1500)).find("between 0 and 1"),
             std::string::npos);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/amount.h"
+
 namespace atl::core {
 namespace {
 
@@ -113,18 +115,20 @@ void count_cohorts(State& state) {
 }
 
 std::string exceeded(const std::vector<const Quota*>& quotas, const Quota& limit) {
-  const auto over = [&](std::optional<int64_t> most, const auto& get) {
+  std::string found;
+  const auto look = [&](const std::string& name, std::optional<int64_t> most, const auto& get,
+                        std::string (*format)(int64_t)) {
     int64_t sum = 0;
     for (const Quota* quota : quotas) sum += get(*quota).value_or(0);
-    return most && sum > *most;
+    if (found.empty() && most && sum > *most)
+      found = name + " (" + format(sum) + ", and it has " + format(*most) + ")";
   };
-  if (over(cpu_of(limit), cpu_of)) return "cpu";
-  if (over(memory_of(limit), memory_of)) return "memory";
-  if (over(running_of(limit), running_of)) return "running";
-  for (const auto& [key, most] : limit.devices) {
-    if (over(int64_t{most}, device_of(key))) return key;
-  }
-  return {};
+  const auto plain = +[](int64_t count) { return std::to_string(count); };
+  look("cpu", cpu_of(limit), cpu_of, format_milli);
+  look("memory", memory_of(limit), memory_of, format_bytes);
+  look("running", running_of(limit), running_of, plain);
+  for (const auto& [key, most] : limit.devices) look(key, int64_t{most}, device_of(key), plain);
+  return found;
 }
 
 }  // namespace atl::core

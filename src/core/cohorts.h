@@ -24,8 +24,8 @@ bool holds(const Quota& nominal, const InUse& in_use);
 // Whether the namespace uses more than it is sure of.
 bool borrows(const Namespace& ns);
 
-// The first amount that `quotas` together exceed in `limit`, as "cpu", "memory", "gpu:a100",
-// "running"; empty when they fit. Where one of them is not limited, nothing is sure, and that is no
+// The first amount that `quotas` together exceed in `limit`, with both: "cpu (12, and it has 8)";
+// empty when they fit. Where one of them is not limited, nothing is sure, and that is no
 // excess.
 std::string exceeded(const std::vector<const Quota*>& quotas, const Quota& limit);
 

@@ -1,5 +1,6 @@
 #include "core/cohorts.h"
 
+#include "core/limits.h"
 #include "core/test_world.h"
 
 namespace atl::core {
@@ -38,7 +39,7 @@ TEST_F(Cohorts, AreATree) {
   ASSERT_TRUE(cohort("group", "institute"));
   ASSERT_TRUE(cohort("project", "group"));
   refused(cohort("institute", "project"), "parent", "tree");
-  refused(cohort("group", "group"), "parent", "this one");
+  refused(cohort("group", "group"), "parent", "cannot belong to itself");
   refused(cohort("group", "nowhere"), "parent", "no cohort \"nowhere\"");
   std::string last = "project";
   for (int depth = 4; depth <= 8; ++depth) {
@@ -53,7 +54,7 @@ TEST_F(Cohorts, MembersAreNotPromisedMoreThanThereIs) {
   ASSERT_TRUE(cohort("group", {}, cpus(8)));
   ASSERT_TRUE(quota("lab", cpus(6)));
   ASSERT_TRUE(stake("lab", "group"));
-  refused(quota("lab", cpus(9)), "quota", "exceed its own in cpu");
+  refused(quota("lab", cpus(9)), "quota", "exceed its own in cpu (9, and it has 8); lower");
   world.run(Request{TestWorld::admin(), CreateNamespace{"bio", ""}});
   ASSERT_TRUE(quota("bio", cpus(3)));
   refused(stake("bio", "group"), "quota", "cohort group");
@@ -100,6 +101,19 @@ TEST_F(Cohorts, AnAccountStaysWhereItWasUsedWhenItsNamespaceMoves) {
   EXPECT_EQ(before.now, Amounts{});
   EXPECT_EQ(world.state.cohort_named("new")->account.at(Tier::batch).now.cpu_milli, 2000);
   EXPECT_EQ(world.state.cohort_named("new")->in_use.cpu_milli, 2000);
+}
+
+TEST_F(Cohorts, QuotasThatNobodyCanMeanAreRefused) {
+  Quota bytes, many, none;
+  bytes.memory_bytes = 4;
+  many.devices["gpu"] = kDeviceCountMax + 1;
+  none.memory_bytes = 0;
+  refused(quota("lab", bytes), "quota.memory", "memory is 4 bytes");
+  refused(quota("lab", many), "quota.devices", "gpu is more than 100000");
+  EXPECT_TRUE(quota("lab", none));
+  ASSERT_TRUE(cohort("physics"));
+  refused(stake("lab", "physic"), "cohort", "did you mean physics?");
+  refused(stake("lab", "zoology"), "cohort", "`atoll cohort set zoology` makes it");
 }
 
 TEST_F(Cohorts, WhatOneMayNotHaveIsNotKeptFromTheOthers) {

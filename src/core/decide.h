@@ -40,10 +40,15 @@ class Draft {
 // A part that was asked for by memory or as a slice counts as much as on the device where it is the
 // largest.
 void settle_parts(const State& state, Resources& resources);
-// Why no node has such devices, even one of each.
-std::string why_no_device(const State& state, const Resources& resources);
+// Why no node has such devices, even one of each, and what to ask for instead.
+std::string why_no_device(const State& state, const Terms& terms);
+
+// What is wrong with the devices or amounts of terms that no node could ever hold, and what to ask
+// for instead (decide_jobs.cpp).
+std::string why_infeasible(const State& state, const Terms& terms);
 
 // decide_platform.cpp
+Error no_such_site(const State& state, const std::string& name, const std::string& field);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const CreateUser& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,

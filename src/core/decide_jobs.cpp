@@ -92,7 +92,9 @@ Result<void> check_dependencies(const State& state, const Actor& actor,
 Result<void> check_feasible(const State& state, const SubmitJob& job) {
   if (job.keep) return {};
   if (!job.terms.site.empty() && !state.site_named(job.terms.site)) {
-    return refuse("site", "there is no site " + quote(job.terms.site));
+    Error error = no_such_site(state, job.terms.site, "site");
+    error.code = ErrorCode::invalid;
+    return tl::unexpected(std::move(error));
   }
   const bool any_reported = std::any_of(state.sites.begin(), state.sites.end(),
                                         [](const auto& entry) { return entry.second.reported; });
@@ -106,15 +108,10 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
                     std::to_string(members) + (members == 1 ? " member" : " members") +
                     " (keep: true or --keep waits for capacity to come)",
                 "gang");
-  std::string message =
-      "no node could ever hold " + scheduling::format_resources(job.terms.resources);
-  const auto nearest = scheduling::nearest_feasible(state, job.terms);
-  if (nearest)
-    message += "; the nearest that fits is " + scheduling::format_resources(*nearest);
-  else
-    message += "; " + why_no_device(state, job.terms.resources);
-  return fail(ErrorCode::infeasible, message + " (keep: true or --keep waits for capacity to come)",
-              "resources");
+  return fail(
+      ErrorCode::infeasible,
+      why_infeasible(state, job.terms) + " (keep: true or --keep waits for capacity to come)",
+      "resources");
 }
 
 Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
@@ -233,6 +230,13 @@ Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& co
 }
 
 }  // namespace
+
+std::string why_infeasible(const State& state, const Terms& terms) {
+  const auto nearest = scheduling::nearest_feasible(state, terms);
+  return "no node could ever hold " + scheduling::format_resources(terms.resources) + "; " +
+         (nearest ? "the nearest that fits is " + scheduling::format_resources(*nearest)
+                  : why_no_device(state, terms));
+}
 
 Result<void> decide_command(const State& state, const Actor& actor, const SubmitJobs& command,
                             Draft& draft) {

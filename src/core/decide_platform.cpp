@@ -35,6 +35,14 @@ bool last_platform_admin(const State& state, UserId user) {
 
 }  // namespace
 
+Error no_such_site(const State& state, const std::string& name, const std::string& field) {
+  std::string there;
+  for (const auto& [id, site] : state.sites) there += (there.empty() ? "" : ", ") + site.name;
+  return {ErrorCode::not_found,
+          "there is no site " + quote(name) + (there.empty() ? "" : "; the sites are " + there),
+          field};
+}
+
 Result<void> decide_command(const State& state, const Actor& actor, const CreateUser& command,
                             Draft& draft) {
   if (!state.users.empty()) {
@@ -233,7 +241,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Remove
                             Draft& draft) {
   if (auto ok = require_platform_admin(state, actor); !ok) return ok;
   const Site* site = state.site_named(command.name);
-  if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.name), "name");
+  if (!site) return tl::unexpected(no_such_site(state, command.name, "name"));
   for (const auto& [name, node] : site->nodes) {
     if (!node.holders.empty())
       return fail(ErrorCode::conflict, "site " + site->name + " still runs work; drain it first",
@@ -247,7 +255,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainS
                             Draft& draft) {
   if (auto ok = require_platform_admin(state, actor); !ok) return ok;
   const Site* site = state.site_named(command.name);
-  if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.name), "name");
+  if (!site) return tl::unexpected(no_such_site(state, command.name, "name"));
   if (site->draining == command.draining) return {};
   draft.add(SiteDrained{site->id, command.draining});
   for (const auto& [until, task] : state.recalls) {
@@ -261,7 +269,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const DrainN
                             Draft& draft) {
   if (auto ok = require_platform_admin(state, actor); !ok) return ok;
   const Site* site = state.site_named(command.site);
-  if (!site) return fail(ErrorCode::not_found, "there is no site " + quote(command.site), "site");
+  if (!site) return tl::unexpected(no_such_site(state, command.site, "site"));
   const auto node = site->nodes.find(command.node);
   if (node == site->nodes.end())
     return fail(ErrorCode::not_found, "site " + site->name + " has no node " + quote(command.node),

@@ -1,10 +1,12 @@
 // Room that is kept for a time: a course on Tuesday from ten to twelve.
 #include <algorithm>
 
+#include "base/amount.h"
 #include "base/text.h"
 #include "core/decide.h"
 #include "core/limits.h"
 #include "core/scheduling/explain.h"
+#include "core/scheduling/place.h"
 #include "core/scheduling/room.h"
 #include "core/scheduling/world.h"
 
@@ -95,16 +97,20 @@ std::vector<ReservedPart> choose(const State& state, const CreateReservation& co
   return parts;
 }
 
+// To the second, for people.
+std::string moment(Time at) { return format_time(Time{at.us - at.us % seconds(1).us}); }
+
 Result<void> check_time(const CreateReservation& command, Time now, bool begun) {
   if (command.until <= command.from)
-    return fail(
-        ErrorCode::invalid,
-        "the reservation ends before it begins; write an end after " + format_time(command.from),
-        "until");
+    return fail(ErrorCode::invalid,
+                std::string("the reservation ends ") +
+                    (command.until == command.from ? "when" : "before") +
+                    " it begins; write an end after " + moment(command.from),
+                "until");
   if (command.until <= now || (command.from < now && !begun))
     return fail(ErrorCode::invalid,
-                "the reservation would begin in the past, at " + format_time(command.from) +
-                    "; the earliest is now, " + format_time(now) +
+                "the reservation would begin in the past, at " + moment(command.from) +
+                    "; the earliest is now, " + moment(now) +
                     ", and one that is over need not be named",
                 "from");
   if (command.until - command.from > kReservationMax || command.from - now > kReservationMax)
@@ -113,18 +119,32 @@ Result<void> check_time(const CreateReservation& command, Time now, bool begun) 
   return {};
 }
 
+// One part of it, as a task that would use it.
+Terms terms_of(const CreateReservation& command) {
+  Terms terms;
+  terms.resources = command.each;
+  terms.site = command.site;
+  return terms;
+}
+
 Result<void> check_each(const CreateReservation& command) {
   if (command.count < 1 || command.count > kReservedPartsMax)
     return fail(ErrorCode::invalid, "a reservation has between 1 and 10000 parts", "count");
   if (command.whole_nodes) return {};
-  if (command.each.cpu_milli < 1 || command.each.cpu_milli > kCpuMilliMax)
-    return fail(ErrorCode::invalid, "each part of a reservation needs cores: cpus is missing",
+  if (command.each.cpu_milli < 1)
+    return fail(ErrorCode::invalid,
+                "how much? say nodes, for so many whole nodes, or cpus, for so many cores (with "
+                "count for several times that, and memory and devices of each)",
                 "cpus");
+  if (command.each.cpu_milli > kCpuMilliMax)
+    return fail(ErrorCode::invalid, "cpus must be at most " + format_milli(kCpuMilliMax), "cpus");
   if (command.each.memory_bytes < 0 || command.each.memory_bytes > kMemoryBytesMax)
-    return fail(ErrorCode::invalid, "memory is out of range", "memory");
+    return fail(ErrorCode::invalid, "memory must be at most " + format_bytes(kMemoryBytesMax),
+                "memory");
   for (const DeviceRequest& request : command.each.devices) {
     if (!takes_whole(request))
-      return fail(ErrorCode::invalid, "only whole devices can be reserved", "devices");
+      return fail(ErrorCode::invalid,
+                  "only whole devices can be reserved, such as gpu: 1 or gpu:a100: 2", "devices");
   }
   return check_devices(command.each.devices);
 }
@@ -155,14 +175,18 @@ Result<Reservation> plan_reservation(const State& state, const CreateReservation
     if (overlaps(other, command)) others += (others.empty() ? "" : ", ") + other.name;
   }
   if (!command.site.empty() && !state.site_named(command.site))
-    return fail(ErrorCode::not_found, "there is no site " + quote(command.site), "site");
+    return tl::unexpected(no_such_site(state, command.site, "site"));
   if (command.namespaces.empty())
-    return fail(ErrorCode::invalid, "for whom? name at least one namespace", "namespaces");
+    return fail(ErrorCode::invalid, "for whom? name at least one namespace whose work may use it",
+                "namespaces");
   for (const std::string& name : command.namespaces) {
     const Namespace* ns = state.namespace_named(name);
     if (!ns) return tl::unexpected(no_such_namespace(name));
     made.namespaces.push_back(ns->id);
   }
+  if (const Terms terms = terms_of(command);
+      !command.whole_nodes && !scheduling::feasible(state, terms))
+    return fail(ErrorCode::infeasible, why_infeasible(state, terms), "cpus");
   made.parts = choose(state, command);
   if (made.parts.size() < command.count) {
     const std::string what =
@@ -170,8 +194,9 @@ Result<Reservation> plan_reservation(const State& state, const CreateReservation
     return fail(ErrorCode::conflict,
                 "only " + std::to_string(made.parts.size()) + " of " +
                     std::to_string(command.count) + " " + what + " can be reserved then" +
-                    (others.empty() ? "" : ", beside the reservations of that time: " + others) +
-                    "; ask for fewer, or for another time",
+                    (others.empty() ? "; there are no more in service: ask for fewer"
+                                    : ", beside the reservations of that time: " + others +
+                                          "; ask for fewer, or for another time"),
                 "count");
   }
   return made;
@@ -194,7 +219,10 @@ Result<void> decide_command(const State& state, const Actor& actor,
     draft.add(ReservationEnded{id, true});
     return {};
   }
-  return fail(ErrorCode::not_found, "there is no reservation " + quote(command.name), "name");
+  return fail(
+      ErrorCode::not_found,
+      "there is no reservation " + quote(command.name) + "; `atoll reservation list` shows them",
+      "name");
 }
 
 }  // namespace atl::core

@@ -24,7 +24,14 @@ Result<CohortId> named_cohort(const State& state, const std::string& name,
                               const std::string& field) {
   if (name.empty()) return CohortId{};
   if (const Cohort* cohort = state.cohort_named(name)) return cohort->id;
-  return fail(ErrorCode::not_found, "there is no cohort " + quote(name), field);
+  std::vector<std::string> known;
+  for (const auto& [other, id] : state.cohort_names) known.push_back(other);
+  const auto meant = did_you_mean(name, known);
+  return fail(
+      ErrorCode::not_found,
+      "there is no cohort " + quote(name) +
+          (meant ? "; did you mean " + *meant + "?" : "; `atoll cohort set " + name + "` makes it"),
+      field);
 }
 
 Result<void> check_place(const State& state, CohortId self, CohortId parent) {
@@ -34,11 +41,15 @@ Result<void> check_place(const State& state, CohortId self, CohortId parent) {
     ++depth;
     cycle |= above.id == self;
   });
+  if (parent == self)
+    return fail(ErrorCode::conflict,
+                "cohort " + state.cohorts.at(self).name +
+                    " cannot belong to itself; cohorts form a tree, so name another, or none",
+                "parent");
   if (cycle)
     return fail(ErrorCode::conflict,
-                "cohort " + state.cohorts.at(parent).name + " is " +
-                    (parent == self ? "this one" : "below this one") +
-                    "; cohorts form a tree, so name one that is not below it",
+                "cohort " + state.cohorts.at(parent).name +
+                    " is below this one; cohorts form a tree, so name one that is not below it",
                 "parent");
   if (depth > kCohortDepthMax)
     return fail(ErrorCode::invalid, "cohorts may be nested 8 deep", "parent");
@@ -51,10 +62,20 @@ Result<void> check_quota(const Quota& quota) {
   const bool negative =
       (quota.cpu_milli && *quota.cpu_milli < 0) || (quota.memory_bytes && *quota.memory_bytes < 0);
   if (negative) return fail(ErrorCode::invalid, "a quota cannot be negative", "quota");
+  if (quota.memory_bytes && *quota.memory_bytes > 0 && *quota.memory_bytes < kMemoryQuotaMin)
+    return fail(ErrorCode::invalid,
+                "memory is " + std::to_string(*quota.memory_bytes) +
+                    " bytes, which hold no task; write an amount with its unit, such as 64Gi, or 0",
+                "quota.memory");
   for (const auto& [key, count] : quota.devices) {
     for (const std::string_view part : split(key, ':')) {
       if (auto ok = check_identifier(part, "quota.devices"); !ok) return ok;
     }
+    if (count > kDeviceCountMax)
+      return fail(ErrorCode::invalid,
+                  key + " is more than " + std::to_string(kDeviceCountMax) +
+                      ", which is the most; leave it out for no limit",
+                  "quota.devices");
   }
   return {};
 }
@@ -100,7 +121,10 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetCoh
   for (const Quota* quota : {&set.quota, &set.stake.borrow}) {
     if (auto ok = check_quota(*quota); !ok) return ok;
     if (quota->queued)
-      return fail(ErrorCode::invalid, "queued jobs are limited by namespace", "quota");
+      return fail(ErrorCode::invalid,
+                  "queued jobs are limited by namespace: write it in the quota of one "
+                  "(atoll ns quota NAME --queued N)",
+                  "quota");
   }
   if (known && known->quota == set.quota && known->stake == set.stake) return {};
   return draft_within_cohorts(state, set, draft);
@@ -166,11 +190,18 @@ Result<void> check_calendar_entry(const CalendarEntry& entry) {
                 "days");
   if (entry.from >= 24 * 60 || entry.until > 24 * 60)
     return fail(ErrorCode::invalid, "times must be between 00:00 and 24:00", "from");
+  if (entry.from == entry.until)
+    return fail(ErrorCode::invalid,
+                "the entry begins and ends at the same time; for the whole day leave both out",
+                "until");
   if (entry.share_milli && (*entry.share_milli < 0 || *entry.share_milli > 1000))
     return fail(ErrorCode::invalid, "the share must be between 0 and 1, such as 0.5", "share");
   if (auto ok = check_quota(entry.limit); !ok) return ok;
   if (entry.limit.queued)
-    return fail(ErrorCode::invalid, "queued jobs are limited by namespace", "limit");
+    return fail(ErrorCode::invalid,
+                "queued jobs are limited by namespace, and not by the hour: write cpu, memory, "
+                "running or devices",
+                "limit");
   if (!entry.share_milli && entry.limit == Quota{})
     return fail(ErrorCode::invalid,
                 "the entry limits nothing: give it a share such as 0.5, or a limit such as cpu=16",
@@ -212,7 +243,10 @@ Result<void> decide_command(const State& state, const Actor& actor,
   CalendarSet set{state.calendar};
   if (std::erase_if(set.calendar.entries,
                     [&](const CalendarEntry& each) { return each.name == command.name; }) == 0)
-    return fail(ErrorCode::not_found, "the calendar has no entry " + quote(command.name), "name");
+    return fail(
+        ErrorCode::not_found,
+        "the calendar has no entry " + quote(command.name) + "; `atoll calendar` shows them",
+        "name");
   draft.add(std::move(set));
   return {};
 }

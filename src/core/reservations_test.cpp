@@ -163,7 +163,14 @@ TEST(Reservation, BadOnesAreRefusedWithTheReason) {
   EXPECT_EQ(has(lab.refusal(lab.asks(-3, -1)), "in the past"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(-1, 2)), "the earliest is now"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(3, 2)), "ends before it begins"), "");
+  EXPECT_EQ(has(lab.refusal(lab.asks(2, 2)), "ends when it begins"), "");
+  EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 1, 0)), "how much? say nodes"), "");
+  EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 1, 9000)), "the nearest that fits is 8 cpus"), "");
+  CreateReservation elsewhere = lab.asks(1, 2);
+  elsewhere.site = "moon";
+  EXPECT_EQ(has(lab.refusal(elsewhere), "there is no site \"moon\"; the sites are local"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 3)), "only 2 of 3"), "");
+  EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 3)), "no more in service: ask for fewer"), "");
   lab.reserve(lab.asks(1, 3, 1, 6000));
   CreateReservation over = lab.asks(2, 4);
   EXPECT_EQ(has(lab.refusal(over), "already"), "");

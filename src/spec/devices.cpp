@@ -1,5 +1,6 @@
 // How people ask for devices: kinds, models in order of preference, counts, shares and slices.
 #include <algorithm>
+#include <span>
 
 #include "base/amount.h"
 #include "base/text.h"
@@ -16,33 +17,87 @@ tl::unexpected<Error> refuse_devices(std::string message) {
 // "1g.5gb", as NVIDIA names slices.
 bool names_slice(std::string_view word) {
   const size_t digits = word.find_first_not_of("0123456789");
-  return digits > 0 && digits != std::string_view::npos && word.substr(digits).starts_with("g.");
+  return digits > 0 && digits != std::string_view::npos && word.substr(digits).starts_with("g.") &&
+         word.find('|') == std::string_view::npos;
 }
 
-// How many, or how much of one; false when the word says neither.
-bool set_amount(DeviceSpec& device, std::string_view word) {
+// Digits with a dot are meant as a number, whatever they come to.
+bool is_decimal(std::string_view word) {
+  return word.find('.') != std::string_view::npos &&
+         word.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+constexpr int64_t kPartBytesMax = int64_t{1} << 46;  // more is a model's name: 3090Ti
+
+enum class Said : uint8_t { nothing, count, part };
+
+// What the word says: how many devices, or how much of one.
+Result<Said> read_amount(DeviceSpec& device, std::string_view word) {
   if (const auto count = parse_int(word)) {
     device.count = *count;
-    return true;
+    return Said::count;
   }
   if (names_slice(word)) {
     device.slice = std::string(word);
-    return true;
+    return Said::part;
   }
-  const bool number = word.find_first_not_of("0123456789.") == std::string_view::npos;
-  if (const auto milli = parse_milli(word); number && milli) {
+  if (is_decimal(word)) {
+    const auto milli = parse_milli(word);
+    if (!milli || *milli == 0)
+      return fail(ErrorCode::invalid,
+                  quote(word) +
+                      " is not a share of a device: write a number from 0.001 to 1, in steps of "
+                      "0.001, such as 0.25");
     // "2.0" are two devices, and 1.5 would be no part of one.
-    if (*milli % core::kWholeDevice == 0) device.count = *milli / core::kWholeDevice;
+    if (*milli % core::kWholeDevice == 0) {
+      device.count = *milli / core::kWholeDevice;
+      return Said::count;
+    }
     device.share = Cpus{*milli};
-    if (device.count) device.share.reset();
-    return true;
+    return Said::part;
   }
   const bool digit = !word.empty() && word[0] >= '0' && word[0] <= '9';
-  if (const auto bytes = parse_bytes(word); digit && bytes) {
+  if (const auto bytes = parse_bytes(word); digit && bytes && *bytes <= kPartBytesMax) {
     device.memory = Bytes{*bytes};
-    return true;
+    return Said::part;
   }
-  return false;
+  return Said::nothing;
+}
+
+// What follows the kind: [MODEL][:COUNT], or [MODEL:]PART[:COUNT]; nullopt when it is neither.
+Result<std::optional<DeviceSpec>> read_words(DeviceSpec device,
+                                             std::span<const std::string_view> words) {
+  if (words.empty()) return device;
+  DeviceSpec with_first = device;
+  const auto first = read_amount(with_first, words[0]);
+  if (!first) return tl::unexpected(first.error());
+  const bool named = *first == Said::nothing || (*first == Said::count && words.size() > 1);
+  if (!named)
+    device = std::move(with_first);
+  else if (words[0].empty())
+    return std::nullopt;
+  else
+    device.model = std::string(words[0]);
+  Said before = named ? Said::nothing : *first;
+  for (const std::string_view word : words.subspan(1)) {
+    const auto said = read_amount(device, word);
+    if (!said) return tl::unexpected(said.error());
+    const bool fits = before == Said::nothing ? *said != Said::nothing
+                                              : before == Said::part && *said == Said::count;
+    if (!fits) return std::nullopt;
+    before = *said;
+  }
+  return device;
+}
+
+// The model, unless it is a part that stands in the wrong place.
+Result<void> check_model_word(std::string_view model) {
+  DeviceSpec unused;
+  const auto said = read_amount(unused, model);
+  if (said && *said != Said::part) return {};
+  return refuse_devices("lists " + quote(model) +
+                        " as a model, and it is a part of one; write MODEL|MODEL:PART, and a comma "
+                        "between two requests");
 }
 
 Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
@@ -54,8 +109,10 @@ Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
   request.count = static_cast<uint32_t>(count);
   std::vector<std::string> models;
   const std::string listed = device.model.value_or("");
-  for (const std::string_view model : split(listed, '|'))
+  for (const std::string_view model : split(listed, '|')) {
+    if (auto ok = check_model_word(model); !ok) return tl::unexpected(ok.error());
     models.emplace_back(model == "any" ? "" : model);
+  }
   if (!models.empty()) request.model = models.front();
   if (models.size() > 1) request.also.assign(models.begin() + 1, models.end());
   const int ways = device.share.has_value() + device.memory.has_value() + device.slice.has_value();
@@ -70,6 +127,10 @@ Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
                             "write a whole count)");
     request.share_milli = static_cast<int32_t>(share);
   }
+  if (device.memory && device.memory->count < kMemoryBytesMin)
+    return refuse_devices("asks for " + std::to_string(device.memory->count) +
+                          " bytes of a device's memory; the least is " +
+                          format_bytes(kMemoryBytesMin));
   if (device.memory) request.memory_bytes = device.memory->count;
   request.profile = device.slice.value_or("");
   return request;
@@ -78,49 +139,37 @@ Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
 }  // namespace
 
 Result<DeviceSpec> parse_device(std::string_view text) {
-  DeviceSpec device;
   const auto parts = split(text, ':');
-  bool ok = parts.size() <= 3 && !parts[0].empty();
-  device.kind = std::string(parts[0]);
-  if (ok && parts.size() == 3) {
-    device.model = std::string(parts[1]);
-    ok = !parts[1].empty() && set_amount(device, parts[2]);
-  } else if (ok && parts.size() == 2 && !set_amount(device, parts[1])) {
-    device.model = std::string(parts[1]);
-    ok = !parts[1].empty();
-  }
-  if (!ok) {
-    return fail(ErrorCode::invalid,
-                quote(text) +
-                    " is not a device: write KIND, KIND:COUNT or KIND:MODEL:COUNT; for the count "
-                    "also a share (0.25), memory (10Gi) or a slice (1g.5gb), for the model also "
-                    "several (a100|v100|any)");
-  }
-  return device;
+  auto device = read_words(DeviceSpec{std::string(parts[0])}, std::span(parts).subspan(1));
+  if (!device) return tl::unexpected(device.error());
+  if (*device && !parts[0].empty()) return std::move(**device);
+  return fail(ErrorCode::invalid,
+              quote(text) +
+                  " is not a device: write KIND, KIND:COUNT or KIND:MODEL:COUNT; in the place of "
+                  "the count also a part (0.25, 10Gi or 1g.5gb), or several (1g.5gb:2); for the "
+                  "model also several (a100|v100|any)");
 }
 
 Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {
+  const auto refuse = [](std::string message) {
+    return fail(ErrorCode::invalid, std::move(message), "gpus");
+  };
+  const std::string write =
+      "; write 2, a100, a100:2, a100|v100|any, for a part of one 0.25, 10Gi or 1g.5gb, and for two "
+      "parts 1g.5gb:2";
   std::vector<DeviceSpec> devices;
   for (std::string_view part : split(text, ',')) {
     if (part.starts_with("gpu:")) part.remove_prefix(4);
     if (part == "0") continue;
-    auto device = part.empty() || part == "gpu" ? Result<DeviceSpec>(DeviceSpec{"gpu"})
-                                                : parse_device("gpu:" + std::string(part));
-    if (part.empty() || !device || device->count.value_or(1) > core::kDeviceCountMax ||
-        device->count.value_or(1) < 0)
-      return fail(ErrorCode::invalid,
-                  "gpus is " + quote(text) +
-                      "; write 2, a100, a100:2, a100|v100|any, or for a part of one 0.25, 10Gi or "
-                      "1g.5gb",
-                  "gpus");
-    if (device->count == 0) {
-      return fail(ErrorCode::invalid,
-                  "gpus has " + quote(part) +
-                      ", which is no GPU at all: write a count of at least "
-                      "1, or leave it out",
-                  "gpus");
-    }
-    if (!device->count) device->count = 1;
+    auto read = read_words(DeviceSpec{"gpu"}, split(part == "gpu" ? "1" : part, ':'));
+    if (!read) return refuse("gpus: " + read.error().message);
+    std::optional<DeviceSpec>& device = *read;
+    const int64_t count = device ? device->count.value_or(1) : -1;
+    if (count < 0 || count > core::kDeviceCountMax) return refuse("gpus is " + quote(text) + write);
+    if (count == 0)
+      return refuse("gpus has " + quote(part) +
+                    ", which is no GPU at all: write a count of at least 1, or leave it out");
+    device->count = count;
     devices.push_back(std::move(*device));
   }
   return devices;
@@ -142,9 +191,12 @@ Result<std::vector<core::DeviceRequest>> device_requests(
       other.count = request->count;
       return other == *request;
     };
-    if (std::any_of(requests.begin(), requests.end(), same))
-      return refuse_devices("names " + quote(*device.kind + ":" + device.model.value_or("")) +
-                            " twice; add the counts");
+    if (const auto twice = std::find_if(requests.begin(), requests.end(), same);
+        twice != requests.end()) {
+      const std::string once = device_text(*twice);
+      twice->count += request->count;
+      return refuse_devices("names " + quote(once) + " twice; write " + device_text(*twice));
+    }
     requests.push_back(std::move(*request));
   }
   std::sort(requests.begin(), requests.end());
@@ -170,13 +222,14 @@ DeviceSpec describe_device(const core::DeviceRequest& request) {
 
 std::string device_text(const core::DeviceRequest& request) {
   const DeviceSpec device = describe_device(request);
-  std::string amount = std::to_string(request.count);
-  if (device.slice) amount = *device.slice;
-  if (device.memory) amount = format_bytes(device.memory->count);
-  if (device.share) amount = format_milli(device.share->milli);
-  const bool several = request.count > 1 && (device.slice || device.memory || device.share);
-  return *device.kind + (device.model ? ":" + *device.model : "") + ":" + amount +
-         (several ? " x " + std::to_string(request.count) : "");
+  const std::string name = *device.kind + (device.model ? ":" + *device.model : "");
+  const std::string count = std::to_string(request.count);
+  std::string part;
+  if (device.slice) part = *device.slice;
+  if (device.memory) part = format_bytes(device.memory->count);
+  if (device.share) part = format_milli(device.share->milli);
+  if (part.empty()) return name + ":" + count;
+  return name + ":" + part + (request.count > 1 ? ":" + count : "");
 }
 
 }  // namespace atl::spec

@@ -76,6 +76,8 @@ struct Doc {
   bool nullable = false;    // answers only
   bool number_too = false;  // a text that may be written as a number
   bool list_too = false;    // a text that may be written as a list: what | separates
+  bool adds = false;        // a text that, said once more on the command line, gains a comma and it
+  const char* also = nullptr;  // another name that is read
 };
 
 // How a table reaches a member whose type the Kind tells.
@@ -108,6 +110,7 @@ struct Shape {
 template <class T>
 const Shape& shape_of();
 
+// By its name, or by the other one that is read.
 const Field* find_field(const Shape& shape, std::string_view name);
 const Field* find_flag(const Shape& shape, std::string_view flag);
 
@@ -154,7 +157,6 @@ void collect_shapes(const Shape& shape, std::vector<const Shape*>& shapes);
 // "1h30m5s", "1500ms": exact, unlike the rounded form for tables.
 std::string exact_duration(Duration d);
 
-// Makes a Field from a member pointer: field<&JobSpec::name>({.name = "name", …}).
 template <class M>
 struct MemberTraits;
 template <class T, class V>
@@ -201,9 +203,11 @@ constexpr Kind kind_of() {
     return Kind::object;
 }
 
-template <auto Member>
+// Makes a Field from a member pointer: field<&JobSpec::name>({.name = "name", …}). `Owner` is the
+// structure that the table is of, where the member comes from a base of it.
+template <auto Member, class Owner = typename MemberTraits<decltype(Member)>::Object>
 constexpr Field field(Doc doc) {
-  using Object = typename MemberTraits<decltype(Member)>::Object;
+  using Object = Owner;
   using Value = typename MemberTraits<decltype(Member)>::Value;
   Field f;
   static_cast<Doc&>(f) = doc;

@@ -29,7 +29,7 @@ std::string_view expected(const Field& field) {
     case Kind::integer:
       return "a whole number";
     case Kind::cpus:
-      return "a number of cores such as 2, 0.5 or \"500m\"";
+      return field.high ? "a number" : "a number of cores such as 2, 0.5 or \"500m\"";
     case Kind::bytes:
       return "an amount such as \"512Mi\", or a whole number of bytes";
     case Kind::duration:
@@ -135,6 +135,9 @@ Result<void> assign_scalar(const Field& field, void* object, std::string_view te
     }
     case Kind::cpus: {
       const auto value = parse_milli(text);
+      if (field.low && field.high && (!value || *value < *field.low || *value > *field.high))
+        return refuse(path, "is " + std::string(text) + "; it must be a number from " +
+                                format_milli(*field.low) + " to " + format_milli(*field.high));
       if (!value) return prefixed(value.error());
       static_cast<Cpus*>(field.access.make(object))->milli = *value;
       return {};
@@ -365,6 +368,9 @@ Result<void> parse_value(const Shape& shape, void* object, const json::value& va
   for (const auto& entry : value.as_object()) {
     const Field* field = find_field(shape, {entry.key().data(), entry.key().size()});
     if (!field) return unknown_field(shape, {entry.key().data(), entry.key().size()}, path);
+    if (field->also && entry.key() == field->also && value.as_object().contains(field->name))
+      return refuse(join(path, field->also),
+                    std::string("is another word for ") + field->name + "; write one of them");
     if (auto ok = parse_field(*field, object, entry.value(), join(path, field->name)); !ok)
       return ok;
   }
@@ -430,7 +436,11 @@ Result<void> set_text(const Field& field, void* object, std::string_view text) {
                              text, path);
     }
     default:
-      return assign_scalar(field, object, text, path);
+      if (!field.adds || !field.access.has(object)) return assign_scalar(field, object, text, path);
+      return assign_scalar(
+          field, object,
+          *static_cast<const std::string*>(field.access.get(object)) + "," + std::string(text),
+          path);
   }
 }
 

@@ -61,6 +61,10 @@ void write_type(JsonWriter& json, const Field& field) {
       types(json, field, {"number"});
       break;
     case Kind::cpus:
+      types(json, field, {"string", "number"});
+      if (field.low) json.key("minimum").milli(*field.low);
+      if (field.high) json.key("maximum").milli(*field.high);
+      break;
     case Kind::duration:
       types(json, field, {"string", "number"});
       break;
@@ -127,6 +131,10 @@ void write_schema(std::string& out, const Shape& shape) {
     if (field.fallback) json.key("default").raw(field.fallback);
     if (field.example) json.key("examples").begin_array().raw(field.example).end_array();
     json.end_object();
+    if (!field.also) continue;
+    json.key(field.also).begin_object();
+    write_type(json, field);
+    json.member("description", std::string("Another word for ") + field.name + ".").end_object();
   }
   json.end_object();
   bool any = false;

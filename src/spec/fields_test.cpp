@@ -105,6 +105,8 @@ TEST(Fields, FlagsSetTheSameTable) {
                                                         {"t", "90"},
                                                         {"after", "after_end:3"},
                                                         {"hold", "true"},
+                                                        {"gpus", "1g.5gb"},
+                                                        {"gpus", "a100:1"},
                                                         {"retries", "2"}}) {
     ASSERT_TRUE(find_flag(shape, flag)) << flag;
     ASSERT_TRUE(set_text(*find_flag(shape, flag), &spec, text)) << flag;
@@ -113,6 +115,7 @@ TEST(Fields, FlagsSetTheSameTable) {
   EXPECT_EQ(spec.memory->count, 2'000'000'000);
   EXPECT_EQ(spec.time, seconds(90));
   EXPECT_EQ(spec.retries->max, 2);
+  EXPECT_EQ(spec.gpus, "1g.5gb,a100:1") << "said again it adds";
   EXPECT_FALSE(set_text(*find_flag(shape, "env"), &spec, "novalue"));
 }
 

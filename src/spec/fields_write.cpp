@@ -87,7 +87,7 @@ void merge(void* base, const void* top) {
 
 const Field* find_field(const Shape& shape, std::string_view name) {
   for (const Field& field : shape.fields) {
-    if (name == field.name) return &field;
+    if (name == field.name || (field.also && name == field.also)) return &field;
   }
   return nullptr;
 }

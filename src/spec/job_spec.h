@@ -150,11 +150,11 @@ struct NewJob {
 JobSpec describe_job(const core::Job& job, const core::Terms& terms, const core::Payload& payload,
                      const std::string& ns);
 
-// "a100:1", "2", "a100", "gpu:a100:2", several with commas.
+// "a100:1", "2", "a100", "gpu:a100:2", "a100:1g.5gb:2", several with commas.
 [[nodiscard]] Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text);
 
 // KIND, KIND:MODEL, KIND:2, KIND:MODEL:2; for the number also a share (0.25), memory (10Gi) or a
-// slice (1g.5gb).
+// slice (1g.5gb), and behind those how many of them.
 [[nodiscard]] Result<DeviceSpec> parse_device(std::string_view text);
 [[nodiscard]] Result<std::vector<core::DeviceRequest>> device_requests(
     const Text& gpus, const std::optional<std::vector<DeviceSpec>>& devices);

@@ -89,6 +89,11 @@ const Refusal kRefusals[] = {
     {R"({"command": ["a"], "array": "0-99999999999"})", "array"},
     {R"({"command": ["a"], "gpus": "a100:-2"})", "gpus"},
     {R"({"command": ["a"], "gpus": "a100,a100"})", "devices"},
+    {R"({"command": ["a"], "gpus": "0.0001"})", "gpus"},
+    {R"({"command": ["a"], "gpus": "a100:1g.5gb:2:3"})", "gpus"},
+    {R"({"command": ["a"], "gpus": "2:1g.5gb:0.5"})", "gpus"},
+    {R"({"command": ["a"], "gpus": "5Ki"})", "devices"},
+    {R"({"command": ["a"], "gpu": 1, "gpus": 2})", "gpu"},
     {R"({"command": ["a"], "retries": {"exit_codes": [0]}})", "retries.exit_codes"},
     {R"({"command": ["a"], "notify": {"webhook": "ftp://x"}})", "notify.webhook"},
     {R"({"command": ["a"], "notify": {"mail": "-x@y"}})", "notify.mail"},
@@ -114,6 +119,53 @@ TEST(JobSpec, RefusalsSayWhatToWrite) {
   EXPECT_EQ(submit(R"({"command": ["a"], "retries": {"backoff": "1s"}})").error().message,
             "retries.max is missing, and the rest of retries means nothing without it: say how "
             "often it is retried, such as 3");
+}
+
+// As one word each: kind, model, part, how many.
+std::string devices_of(const std::string& json) {
+  const auto made = submit(json.c_str());
+  if (!made) return made.error().message;
+  std::string out;
+  for (const core::DeviceRequest& request : made->job.terms.resources.devices)
+    out += (out.empty() ? "" : " ") + device_text(request);
+  return out;
+}
+
+TEST(JobSpec, PartsOfDevicesAreCountedAndListed) {
+  const auto gpus = [](const std::string& text) {
+    return devices_of(R"({"command": ["a"], "gpus": ")" + text + "\"}");
+  };
+  EXPECT_EQ(gpus("3g.20gb:2"), "gpu:3g.20gb:2");
+  EXPECT_EQ(gpus("a100:1g.5gb:3"), "gpu:a100:1g.5gb:3");
+  EXPECT_EQ(gpus("0.25:2"), "gpu:0.25:2");
+  EXPECT_EQ(gpus("10Gi"), "gpu:10Gi");
+  EXPECT_EQ(gpus("1g.5gb,a100:1"), "gpu:1g.5gb gpu:a100:1");
+  EXPECT_EQ(gpus("a100|v100:0.5"), "gpu:a100|v100:0.5");
+  EXPECT_EQ(gpus("2.0"), "gpu:2");
+  EXPECT_EQ(gpus("4090:1"), "gpu:4090:1");
+  EXPECT_EQ(gpus("3090Ti:2"), "gpu:3090Ti:2") << "a model, not memory";
+  EXPECT_EQ(devices_of(R"({"command": ["a"], "devices": ["fpga:0.5:2", "gpu:a100:10Gi:2"]})"),
+            "fpga:0.5:2 gpu:a100:10Gi:2");
+}
+
+TEST(JobSpec, OneWordForGpusIsAsGoodAsTheOther) {
+  EXPECT_EQ(devices_of(R"({"command": ["a"], "gpu": 0.25})"), "gpu:0.25");
+  EXPECT_EQ(devices_of(R"({"command": ["a"], "gpu": ["a100", "v100", "any"]})"),
+            "gpu:a100|v100|any:1");
+}
+
+TEST(JobSpec, RefusalsOfDevicesSayWhatToWrite) {
+  const auto gpus = [](const std::string& text) {
+    return devices_of(R"({"command": ["a"], "gpus": ")" + text + "\"}");
+  };
+  EXPECT_EQ(gpus("0.0001"),
+            "gpus: \"0.0001\" is not a share of a device: write a number from 0.001 to 1, in "
+            "steps of 0.001, such as 0.25");
+  EXPECT_EQ(gpus("3g.20gb,3g.20gb"), "devices names \"gpu:3g.20gb\" twice; write gpu:3g.20gb:2");
+  EXPECT_EQ(gpus("1g.5gb|a100:1"),
+            "devices lists \"1g.5gb\" as a model, and it is a part of one; write "
+            "MODEL|MODEL:PART, and a comma between two requests");
+  EXPECT_EQ(gpus("5Ki"), "devices asks for 5120 bytes of a device's memory; the least is 1Mi");
 }
 
 TEST(JobSpec, StandardInputOfTheTopCounts) {

@@ -130,6 +130,12 @@ JsonWriter& JsonWriter::milli(int64_t value) {
   return raw("-" + format_milli(-value));
 }
 
+JsonWriter& JsonWriter::member(std::string_view name, const std::vector<std::string>& texts) {
+  key(name).begin_array();
+  for (const std::string& each : texts) text(each);
+  return end_array();
+}
+
 JsonWriter& JsonWriter::seconds(Duration value) { return milli(value.us / 1000); }
 
 }  // namespace atl::spec

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 
@@ -49,6 +50,7 @@ class JsonWriter {
   }
   JsonWriter& member(std::string_view name, uint64_t value) { return key(name).number(value); }
   JsonWriter& member(std::string_view name, Time value) { return key(name).time(value); }
+  JsonWriter& member(std::string_view name, const std::vector<std::string>& texts);
 
  private:
   JsonWriter& open(char bracket);

@@ -143,6 +143,18 @@ TEST_F(PlatformChange, APreviewIsWhatHappens) {
   }
 }
 
+TEST_F(PlatformChange, WeightsAreHeldToTheirBoundsAsTheyWereWritten) {
+  for (const char* weight : {"0", "-1", "5000000", "\"heavy\""}) {
+    const auto wish = parse_json<PlatformWish>(std::string(R"({"cohorts":[{"name":"a","weight":)") +
+                                               weight + "}]}");
+    ASSERT_FALSE(wish) << weight;
+    EXPECT_EQ(wish.error().field, "cohorts[0].weight");
+    EXPECT_NE(wish.error().message.find("a number from 0.001 to 1000000"), std::string::npos)
+        << wish.error().message;
+  }
+  EXPECT_TRUE(parse_json<NamespaceChange>(R"({"weight":0.001})"));
+}
+
 TEST_F(PlatformChange, ARefusalNamesThePlaceInTheFile) {
   const PlatformFile file = parsed(
       "cohorts:\n  a:\n    quota: {cpu: 1}\nnamespaces:\n  bio:\n"
@@ -151,7 +163,10 @@ TEST_F(PlatformChange, ARefusalNamesThePlaceInTheFile) {
   ASSERT_FALSE(changes);
   EXPECT_EQ(file.line_of(changes.error().field), 3);
   PlatformWish wish;
-  wish.namespaces = {NamedNamespace{.name = "bio", .members = {{{"ada", "owner"}}}}};
+  NamedNamespace bio;
+  bio.name = "bio";
+  bio.members.emplace()["ada"] = "owner";
+  wish.namespaces = {bio};
   EXPECT_EQ(to_platform_file(wish).error().field, "namespaces[0].members.ada");
 }
 

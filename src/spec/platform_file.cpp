@@ -1,5 +1,7 @@
 #include "spec/platform_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -52,16 +54,23 @@ class PlatformReader {
  public:
   PlatformFile read(const Node& root) {
     if (root.IsNull()) return std::move(file_);
-    read_map(root, {{"policy", [&](const Node& n) { read_policy(n); }},
-                    {"cohorts", [&](const Node& n) { read_cohorts(n); }},
-                    {"namespaces", [&](const Node& n) { read_namespaces(n); }},
-                    {"calendar", [&](const Node& n) { read_calendar(n); }},
-                    {"reservations", [&](const Node& n) { read_reservations(n); }},
-                    {"nodes", [&](const Node& n) { read_nodes(n); }}});
+    read_map(root, {{"policy", section(&PlatformReader::read_policy)},
+                    {"cohorts", section(&PlatformReader::read_cohorts)},
+                    {"namespaces", section(&PlatformReader::read_namespaces)},
+                    {"calendar", section(&PlatformReader::read_calendar)},
+                    {"reservations", section(&PlatformReader::read_reservations)},
+                    {"nodes", section(&PlatformReader::read_nodes)}});
     return std::move(file_);
   }
 
  private:
+  // One that has nothing in it is as good as none.
+  Setter section(void (PlatformReader::*read)(const Node&)) {
+    return [this, read](const Node& node) {
+      if (!node.IsNull()) (this->*read)(node);
+    };
+  }
+
   void mark(const std::string& path, const Node& node) {
     file_.lines.emplace(path, yaml::line_of(node));
   }
@@ -237,6 +246,11 @@ class PlatformReader {
     mark("reservations", node);
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
       auto& entry = named(file_.reservations, "reservations", "reservation", key, at);
+      const std::string needs =
+          "a reservation needs a beginning, an end and whom it is for: {from: \"2026-11-17 "
+          "10:00\", "
+          "until: \"2026-11-17 12:00\", namespaces: [course], nodes: 1}";
+      if (value.IsNull()) wrong(at, needs);
       const auto time = [&](const char* name, Time& into) {
         return [this, path = path_ + "." + name, &into](const Node& n) {
           mark(path, n);
@@ -268,10 +282,7 @@ class PlatformReader {
             [&](const Node& n) { each.memory_bytes = checked(n, parse_bytes(text_of(n))); }},
            {"devices", [&](const Node& n) { read_reserved_devices(n, each); }},
            {"site", name_of(path_ + ".site", "site", entry.site)}});
-      if (!entry.from || !entry.until)
-        wrong(at,
-              "a reservation needs a beginning and an end: {from: \"2026-11-17 10:00\", until: "
-              "\"2026-11-17 12:00\", namespaces: [course], nodes: 1}");
+      if (!entry.from || !entry.until || entry.namespaces.empty()) wrong(at, needs);
       if (nodes > 0 && (entry.count != 1 || each != core::Resources{}))
         wrong(at, "say either nodes, for whole ones, or count with cpu, memory and devices");
       if (nodes == 0 && each.cpu_milli == 0)
@@ -347,7 +358,7 @@ Result<PlatformFile> load_platform_file(const std::string& path) {
   std::string text(yaml::kFileBytesMax + 1, '\0');  // one more than is allowed: then it is refused
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad() || (path != "-" && !file.is_open()) || (in.fail() && !in.eof()))
-    return fail(ErrorCode::invalid, "cannot read the file " + path);
+    return fail(ErrorCode::invalid, "cannot read " + path + ": " + std::strerror(errno));
   text.resize(static_cast<size_t>(in.gcount()));
   return parse_platform_file(text, path == "-" ? "standard input" : path);
 }

@@ -99,10 +99,14 @@ TEST(PlatformFile, EveryMistakeIsNamedWithItsLineAndWhatToWrite) {
       {"calendar:\n  d: {tier: night, share: 0}\n", "f:2: \"night\" is not a tier: write"},
       {"calendar:\n  d:\n", "f:2: an entry needs a share or a limit"},
       {"reservations:\n  r: {from: tomorrow 10:00}\n", "f:2: \"tomorrow 10:00\" is not a date"},
-      {"reservations:\n  r: {nodes: 1}\n", "f:2: a reservation needs a beginning and an end"},
+      {"reservations:\n  r: {nodes: 1}\n", "f:2: a reservation needs a beginning, an end and"},
+      {"reservations:\n  r:\n", "f:2: a reservation needs a beginning, an end and"},
       {"reservations:\n  r: {from: 2027-01-05 10:00, until: 2027-01-05 12:00}\n",
+       "f:2: a reservation needs a beginning, an end and whom it is for"},
+      {"reservations:\n  r: {from: 2027-01-05 10:00, until: 2027-01-05 12:00, namespaces: n}\n",
        "f:2: how much? say nodes: 1"},
-      {"reservations:\n  r: {from: 2027-01-05 10:00, until: 2027-01-05 12:00, nodes: 1, cpu: 2}\n",
+      {"reservations:\n  r: {from: 2027-01-05 10:00, until: 2027-01-05 12:00, namespaces: n, "
+       "nodes: 1, cpu: 2}\n",
        "f:2: say either nodes"},
       {"cohorts:\n  a: {wieght: 2}\n", "f:2: unknown key \"wieght\"; did you mean weight?"},
       {"cohorts:\n  a:\n    weight: 0\n", "f:3: a weight is a number from 0.001 to 1000000"},
@@ -145,6 +149,13 @@ TEST(PlatformFile, EveryMistakeIsNamedWithItsLineAndWhatToWrite) {
     ASSERT_FALSE(file) << text;
     EXPECT_EQ(file.error().message.substr(0, std::string(message).size()), message);
   }
+}
+
+TEST(PlatformFile, ASectionWithNothingInItIsAsGoodAsNone) {
+  const auto file = parse_platform_file("cohorts:\nnamespaces:\n  n:\ncalendar:\n", "f");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->cohorts.empty());
+  EXPECT_EQ(file->namespaces.size(), 1u);
 }
 
 // Aliases are fine as long as they stay small; each of these would otherwise take for ever.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/limits.h"
 #include "spec/when_json.h"
 
 namespace atl::spec {
@@ -42,7 +43,9 @@ constexpr std::array kPolicyFields{
 
 constexpr Doc kWeight{.name = "weight",
                       .sentence = "Its part of what is shared, among those beside it.",
-                      .example = "2"};
+                      .example = "2",
+                      .low = core::kWeightMilliMin,
+                      .high = core::kWeightMilliMax};
 constexpr Doc kQuotaDoc{.name = "quota",
                         .sentence = "What it is sure of; {} for no limits.",
                         .example = "{\"cpus\": 64}"};
@@ -66,22 +69,31 @@ constexpr Doc kName{.name = "name",
                     .high = 63,
                     .required = true};
 
-constexpr std::array kCohortFields{
-    field<&CohortWish::parent>(kParent), field<&CohortWish::weight>(kWeight),
-    field<&CohortWish::quota>(kQuotaDoc), field<&CohortWish::borrow>(kBorrow)};
-constexpr std::array kChangeFields{field<&NamespaceChange::cohort>(kCohort),
-                                   field<&NamespaceChange::weight>(kWeight),
-                                   field<&NamespaceChange::borrow>(kBorrow)};
-constexpr std::array kNamedCohort{
-    field<&NamedCohort::name>(kName), field<&NamedCohort::parent>(kParent),
-    field<&NamedCohort::weight>(kWeight), field<&NamedCohort::quota>(kQuotaDoc),
-    field<&NamedCohort::borrow>(kBorrow)};
+// Each of these is named once, for the change of one thing and for an entry of the whole platform.
+template <class Owner>
+constexpr Field weight_of = field<&Owner::weight, Owner>(kWeight);
+template <class Owner>
+constexpr Field borrow_of = field<&Owner::borrow, Owner>(kBorrow);
+template <class Owner>
+constexpr Field parent_of = field<&Owner::parent, Owner>(kParent);
+template <class Owner>
+constexpr Field cohort_of = field<&Owner::cohort, Owner>(kCohort);
+template <class Owner>
+constexpr Field quota_of = field<&Owner::quota, Owner>(kQuotaDoc);
+
+constexpr std::array kCohortFields{parent_of<CohortWish>, weight_of<CohortWish>,
+                                   quota_of<CohortWish>, borrow_of<CohortWish>};
+constexpr std::array kChangeFields{cohort_of<NamespaceChange>, weight_of<NamespaceChange>,
+                                   borrow_of<NamespaceChange>};
+constexpr std::array kNamedCohort{field<&NamedCohort::name>(kName), parent_of<NamedCohort>,
+                                  weight_of<NamedCohort>, quota_of<NamedCohort>,
+                                  borrow_of<NamedCohort>};
 constexpr std::array kNamedNamespace{
     field<&NamedNamespace::name>(kName),
-    field<&NamedNamespace::cohort>(kCohort),
-    field<&NamedNamespace::weight>(kWeight),
-    field<&NamedNamespace::quota>(kQuotaDoc),
-    field<&NamedNamespace::borrow>(kBorrow),
+    cohort_of<NamedNamespace>,
+    weight_of<NamedNamespace>,
+    quota_of<NamedNamespace>,
+    borrow_of<NamedNamespace>,
     field<&NamedNamespace::members>(
         {.name = "members",
          .sentence = "All its members and their roles; left out, they stay as they are.",
@@ -147,8 +159,7 @@ tl::unexpected<Error> at_entry(const char* section, size_t index, Error error) {
 
 Result<void> add_when(const PlatformWish& wish, PlatformFile& file) {
   for (const NamedCalendar& each : wish.calendar.value_or(std::vector<NamedCalendar>())) {
-    auto entry = to_entry(each.name.value_or(""),
-                          {each.tier, each.days, each.from, each.until, each.share, each.limit});
+    auto entry = to_entry(each.name.value_or(""), each);
     if (!entry) return at_entry("calendar", file.calendar.size(), entry.error());
     file.calendar.push_back(std::move(*entry));
   }
@@ -187,7 +198,7 @@ QuotaWish to_wish(const core::Quota& quota) {
 
 std::optional<uint32_t> to_weight(const std::optional<Cpus>& wish) {
   if (!wish) return std::nullopt;
-  return static_cast<uint32_t>(std::clamp<int64_t>(wish->milli, 0, UINT32_MAX));
+  return static_cast<uint32_t>(wish->milli);
 }
 
 Result<PlatformFile> to_platform_file(const PlatformWish& wish) {
@@ -217,29 +228,24 @@ PlatformWish to_wish(const PlatformFile& file) {
   if (file.policy) wish.policy = {file.policy->half_life, file.policy->ageing};
   wish.cohorts.emplace();
   for (const CohortEntry& each : file.cohorts) {
-    wish.cohorts->push_back({each.name, text_or_none(each.parent),
-                             weight_or_none(each.weight_milli), wish_or_none(each.quota),
-                             wish_or_none(each.borrow)});
+    wish.cohorts->push_back({{text_or_none(each.parent), weight_or_none(each.weight_milli),
+                              wish_or_none(each.quota), wish_or_none(each.borrow)},
+                             each.name});
   }
   wish.namespaces.emplace();
   for (const NamespaceEntry& each : file.namespaces) {
-    wish.namespaces->push_back({each.name,
-                                text_or_none(each.cohort),
-                                weight_or_none(each.weight_milli),
-                                wish_or_none(each.quota),
-                                wish_or_none(each.borrow),
-                                {}});
+    wish.namespaces->push_back(
+        {{text_or_none(each.cohort), weight_or_none(each.weight_milli), wish_or_none(each.borrow)},
+         each.name,
+         wish_or_none(each.quota),
+         {}});
     if (!each.members) continue;
     auto& members = wish.namespaces->back().members.emplace();
     for (const auto& [user, role] : *each.members) members[user] = enum_name(role);
   }
   if (!file.calendar.empty()) wish.calendar.emplace();
-  for (const core::CalendarEntry& each : file.calendar) {
-    CalendarWish said = to_wish(each);
-    wish.calendar->push_back({each.name, std::move(said.tier), std::move(said.days),
-                              std::move(said.from), std::move(said.until), said.share,
-                              std::move(said.limit)});
-  }
+  for (const core::CalendarEntry& each : file.calendar)
+    wish.calendar->push_back({to_wish(each), each.name});
   if (!file.reservations.empty()) wish.reservations.emplace();
   for (const core::CreateReservation& each : file.reservations)
     wish.reservations->push_back(to_wish(each));

@@ -29,19 +29,12 @@ struct NamespaceChange {
   std::optional<Cpus> weight;
   std::optional<QuotaWish> borrow;
 };
-struct NamedCohort {
+struct NamedCohort : CohortWish {
   Text name;
-  Text parent;
-  std::optional<Cpus> weight;
-  std::optional<QuotaWish> quota;
-  std::optional<QuotaWish> borrow;
 };
-struct NamedNamespace {
+struct NamedNamespace : NamespaceChange {
   Text name;
-  Text cohort;
-  std::optional<Cpus> weight;
   std::optional<QuotaWish> quota;
-  std::optional<QuotaWish> borrow;
   TextMap members;
 };
 struct CalendarWish {
@@ -52,14 +45,8 @@ struct CalendarWish {
   std::optional<Cpus> share;
   std::optional<QuotaWish> limit;
 };
-struct NamedCalendar {
+struct NamedCalendar : CalendarWish {
   Text name;
-  Text tier;
-  Text days;
-  Text from;
-  Text until;
-  std::optional<Cpus> share;
-  std::optional<QuotaWish> limit;
 };
 struct ReservationWish {
   Text name;
@@ -83,7 +70,7 @@ struct PlatformWish {
 
 core::Quota to_quota(const QuotaWish& wish);
 QuotaWish to_wish(const core::Quota& quota);
-// A weight that is too large stays so, for the core to refuse.
+// Of one within its bounds.
 std::optional<uint32_t> to_weight(const std::optional<Cpus>& wish);
 
 // The error's field is the path of what is wrong.

@@ -35,7 +35,7 @@ constexpr Doc kFrom{.name = "from",
                     .fallback = "\"00:00\"",
                     .high = 5};
 constexpr Doc kUntil{.name = "until",
-                     .sentence = "Until when; a time that is not later is one of the next day.",
+                     .sentence = "Until when; an earlier time is one of the next day.",
                      .example = "\"18:00\"",
                      .fallback = "\"24:00\"",
                      .high = 5};
@@ -48,15 +48,17 @@ constexpr Doc kLimit{.name = "limit",
                      .sentence = "Amounts that are the most it may have.",
                      .example = "{\"cpus\": 16}"};
 
-constexpr std::array kCalendarFields{
-    field<&CalendarWish::tier>(kTier),   field<&CalendarWish::days>(kDays),
-    field<&CalendarWish::from>(kFrom),   field<&CalendarWish::until>(kUntil),
-    field<&CalendarWish::share>(kShare), field<&CalendarWish::limit>(kLimit)};
-constexpr std::array kNamedCalendarFields{
-    field<&NamedCalendar::name>(kWhenName), field<&NamedCalendar::tier>(kTier),
-    field<&NamedCalendar::days>(kDays),     field<&NamedCalendar::from>(kFrom),
-    field<&NamedCalendar::until>(kUntil),   field<&NamedCalendar::share>(kShare),
-    field<&NamedCalendar::limit>(kLimit)};
+template <class Owner>
+constexpr std::array kWeekFields{
+    field<&Owner::tier, Owner>(kTier),   field<&Owner::days, Owner>(kDays),
+    field<&Owner::from, Owner>(kFrom),   field<&Owner::until, Owner>(kUntil),
+    field<&Owner::share, Owner>(kShare), field<&Owner::limit, Owner>(kLimit)};
+constexpr std::array kNamedCalendarFields = [] {
+  constexpr auto& rest = kWeekFields<NamedCalendar>;
+  std::array<Field, rest.size() + 1> fields{field<&NamedCalendar::name>(kWhenName)};
+  std::copy(rest.begin(), rest.end(), fields.begin() + 1);
+  return fields;
+}();
 constexpr std::array kReservationFields{
     field<&ReservationWish::name>(kWhenName),
     field<&ReservationWish::from>({.name = "from",
@@ -225,7 +227,7 @@ core::CreateReservation as_asked(const core::State& state, const core::Reservati
     return shape;                                         \
   }
 ATOLL_WISH(CalendarWish, "CalendarChange", "When a tier may have how much, all of it.",
-           kCalendarFields)
+           kWeekFields<CalendarWish>)
 ATOLL_WISH(NamedCalendar, "NamedCalendarEntry", "When a tier may have how much.",
            kNamedCalendarFields)
 ATOLL_WISH(ReservationWish, "ReservationRequest", "Room that is kept for a time.",

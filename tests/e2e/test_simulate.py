@@ -132,7 +132,7 @@ class Simulate(unittest.TestCase):
     def test_other_bad_input_is_refused_too(self):
         trace = self.file("t.swf", HEADER + line(1, 0, 100, 4))
         self.assertIn("name a trace with --trace", self.atoll("simulate", code=2).stderr)
-        self.assertIn("cannot read nowhere.swf", self.atoll("simulate", "--trace", "nowhere.swf", code=1).stderr)
+        self.assertIn("cannot read nowhere.swf", self.atoll("simulate", "--trace", "nowhere.swf", code=2).stderr)
         self.assertIn("no job in it", self.atoll("simulate", "--trace", self.file("e.swf", HEADER), code=2).stderr)
         self.file("bad.yaml", "nodes: [{count: 1, name: n, cpu: 4}]\nnamespaces:\n  g1: {cohort: nowhere}\n")
         self.assertIn("bad.yaml:3:", self.atoll("simulate", "--trace", trace, "--config", "bad.yaml", code=2).stderr)

@@ -7,7 +7,21 @@ import unittest
 
 from atoll import Atoll, wait_for
 
-CONFIG = "sites:\n  local: {cpus: 2}\n  class: {kind: simulated, nodes: 2, cpus: 32, memory: 128Gi}\n"
+CONFIG = """
+sites:
+  local:
+    cpus: 2
+    devices:
+      - {kind: gpu, model: t4, count: 2, memory: 16Gi, simulated: true, share: 0.05}
+      - {kind: gpu, model: a100, count: 1, memory: 40Gi, simulated: true, slices: a100-40gb}
+  class:
+    kind: simulated
+    nodes: 2
+    cpus: 32
+    memory: 128Gi
+    devices:
+      - {kind: gpu, model: h100, count: 2, simulated: true}
+"""
 
 
 class Simulated(unittest.TestCase):
@@ -38,6 +52,33 @@ class Simulated(unittest.TestCase):
         self.assertEqual((listed["id"], listed["site"], listed["node"]), (named["id"], "class", "class-1"))
         self.assertIsNotNone(listed["started"])
 
+    def test_what_no_device_can_give_is_refused_with_what_can(self):
+        for gpus, what in (("h100", "site class could, and takes only work that names it: write --site class"),
+                           ("50Gi", "the largest gpu of which a part can be had has 16Gi"),
+                           ("0.0001", "from 0.001 to 1"),
+                           ("3g.20gb:3", "the most that it could have of gpu:3g.20gb at once is 2"),
+                           ("3g.20gb,3g.20gb", "write gpu:3g.20gb:2"),
+                           ("p100", "the models that there are: a100, t4")):
+            refused = self.atoll.cli("submit", "--gpus", gpus, "--", "true", check=False)
+            self.assertNotEqual(refused.returncode, 0, gpus)
+            self.assertIn(what, refused.stderr, gpus)
+
+    def test_several_parts_of_devices_are_held_at_once(self):
+        show = "echo $ATOLL_DEVICES"
+        for flags in (("--gpus", "1g.5gb", "--gpus", "t4:1"), ("--gpus", "1g.5gb,t4:1")):
+            held = json.loads(self.atoll.cli("run", *flags, "--", "sh", "-c", show).stdout)
+            self.assertEqual(sorted((each["model"], each.get("slice")) for each in held),
+                             [("a100", "1g.5gb"), ("t4", None)])
+        two = json.loads(self.atoll.cli("run", "--gpus", "3g.20gb:2", "--", "sh", "-c", show).stdout)
+        self.assertEqual([each["slice"] for each in two], ["3g.20gb", "3g.20gb"])
+
+    def test_a_share_that_is_rounded_up_is_told(self):
+        ran = self.atoll.cli("run", "--gpus", "0.33", "--", "sh", "-c", "echo $ATOLL_DEVICES")
+        self.assertIn("a share of 0.33 of a gpu is rounded up to what it can be cut into: 0.35 of t4", ran.stderr)
+        self.assertEqual(json.loads(ran.stdout)[0]["share"], 0.35)
+        exact = self.atoll.cli("run", "--gpus", "0.25", "--", "true")
+        self.assertEqual(exact.stderr, "")
+
     def test_work_that_says_how_to_pretend_goes_there(self):
         job = self.submit(simulate={"exit_code": 3})
         self.assertEqual((job["outcome"], job["exit_code"], job["attempts"][-1]["site"]), ("failed", 3, "class"))
@@ -47,6 +88,9 @@ class Simulated(unittest.TestCase):
         self.atoll.cli("site", "drain", "class")
         self.addCleanup(self.atoll.cli, "site", "undrain", "class")
         job = self.atoll.submit("--site", "class", "--", "true")
+        nodes = self.atoll.json("node", "list")
+        self.assertEqual({node["path"]: node["draining"] for node in nodes if node["site"] == "class"},
+                         {"class/class-1": True, "class/class-2": True})
         why = self.atoll.json("explain", job)
         self.assertEqual(why["reason"], "draining")
         self.assertIn("atoll site undrain class", why["sentence"])

@@ -79,9 +79,7 @@ Offer offer_for(const State& state, const Terms& terms, const DeviceRequest& req
   const std::vector<std::string> wanted = models_of(request);
   Offer offer;
   for_each_device(state, [&](const Site& site, const Device& device) {
-    const bool meant =
-        terms.site.empty() ? !scheduling::only_by_name(state, site) : terms.site == site.name;
-    if (!meant || device.kind != request.kind) return;
+    if (!scheduling::meant(state, site, terms) || device.kind != request.kind) return;
     offer.kind = true;
     offer.models.insert(device.model.empty() ? "of no known model" : device.model);
     const bool named = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& model) {

@@ -5,8 +5,7 @@
 
 #include "base/amount.h"
 #include "base/text.h"
-#include "core/scheduling/devices.h"
-#include "core/scheduling/world.h"
+#include "core/scheduling/place.h"
 
 namespace atl::core {
 namespace {
@@ -17,16 +16,12 @@ std::string listed(const std::set<std::string>& words) {
   return text;
 }
 
-bool for_terms(const State& state, const Site& site, const Terms& terms) {
-  return terms.site.empty() ? !scheduling::only_by_name(state, site) : terms.site == site.name;
-}
-
 // What a device gives for the share, where that is more: "0.35 of a t4".
 std::set<std::string> rounded_up(const State& state, const Terms& terms,
                                  const DeviceRequest& request) {
   std::set<std::string> given;
   for (const auto& [id, site] : state.sites) {
-    if (!for_terms(state, site, terms)) continue;
+    if (!scheduling::meant(state, site, terms)) continue;
     for (const auto& [name, node] : site.nodes) {
       for (const Device& device : node.capacity.devices) {
         const int32_t step = device.share_step_milli;

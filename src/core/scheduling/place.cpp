@@ -9,10 +9,6 @@
 namespace atl::core::scheduling {
 namespace {
 
-bool meant(const State& state, const Site& site, const Terms& terms) {
-  return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
-}
-
 // A site or a node of it that would do, did it not drain.
 std::pair<const Site*, const Node*> draining_that_could(const State& state, const Terms& terms) {
   for (const auto& [id, site] : state.sites) {
@@ -88,6 +84,10 @@ Block missing_on(const Node& node, const Room& room, const Resources& resources,
 }
 
 }  // namespace
+
+bool meant(const State& state, const Site& site, const Terms& terms) {
+  return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
+}
 
 bool meant(const NodeView& view, const Terms& terms) {
   return terms.site.empty() ? !view.only_by_name : terms.site == *view.site_name;

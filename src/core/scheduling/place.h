@@ -12,7 +12,8 @@ namespace atl::core::scheduling {
 Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
                     bool without_borrowing = false);
 
-// Whether the terms are meant for the node at all.
+// Whether the terms are meant for the site, or the node, at all.
+bool meant(const State& state, const Site& site, const Terms& terms);
 bool meant(const NodeView& view, const Terms& terms);
 // Whether the node, were it empty, could hold them.
 bool node_could(const Node& node, const Resources& resources);

@@ -42,7 +42,7 @@ class FullMachine(unittest.TestCase):
         self.assertTrue(3000 < seconds_from_now(tried["starts"]) < 3700, tried)
         self.assertFalse(tried["expected_start"]["rough"])
         shown = self.atoll.cli("submit", "--dry-run", "--cpus", "1", "--", "true")
-        for words in ("not now", "waiting for 1 core", "to start at "):
+        for words in ("not now", "waiting for 1 core", "to start about "):
             self.assertIn(words, shown.stdout)
         self.assertIn("nothing was submitted", shown.stderr)
         self.assertEqual(self.jobs(), before)
@@ -61,7 +61,7 @@ class FullMachine(unittest.TestCase):
         self.assertEqual([held["namespace"] for held in why["held_by"]], ["default"])
         self.assertTrue(3000 < seconds_from_now(why["expected_start"]["expected"]) < 3700, why)
         shown = self.atoll.cli("explain", job).stdout
-        for words in ("default has 2, since ", "at the latest", "to start at ", "1 in its namespace"):
+        for words in ("default has 2, since ", "at the latest", "to start about ", "1 in its namespace"):
             self.assertIn(words, shown)
 
     def test_many_at_once_are_answered_or_asked_to_come_back(self):

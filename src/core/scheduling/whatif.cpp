@@ -18,6 +18,9 @@ namespace {
 constexpr size_t kAlternativesMax = 6;
 constexpr size_t kSoonerMax = 4;
 constexpr int64_t kMib = int64_t{1} << 20;
+// Of a state for which more rounds are tried, to find out who would yield. In a larger one each is
+// dear, and nobody would have the time to confirm what they say (core/forecast.h).
+constexpr size_t kTriedJobsMax = 500;
 
 std::optional<Place> room_now(const World& world, const World* then, const Job& job,
                               const Terms& terms, bool sure) {
@@ -175,7 +178,7 @@ class Search {
     smaller_gang();
     elsewhere();
     other_tier();
-    if (terms_.tier != Tier::opportunistic && served_.yielders) smaller_by_yielding();
+    if (terms_.tier != Tier::opportunistic && served_.yielders && small()) smaller_by_yielding();
     if (found_.size() > kAlternativesMax) found_.resize(kAlternativesMax);
     return std::move(found_);
   }
@@ -277,9 +280,10 @@ class Search {
     for (const Tier tier : {Tier::batch, Tier::interactive, Tier::opportunistic}) {
       terms.tier = tier;
       if (tier == terms_.tier) continue;
-      if (tier > terms_.tier ? offer(terms) : offer_served(terms)) return;
+      if (tier > terms_.tier ? offer(terms) : small() && offer_served(terms)) return;
     }
   }
+  bool small() const { return state_.jobs.size() <= kTriedJobsMax; }
   bool offer_served(const Terms& terms) {
     const auto yields = yields_for(turn_of(terms), job_, terms);
     return yields && add(terms, *yields);

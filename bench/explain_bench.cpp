@@ -25,10 +25,10 @@ double percentile(std::vector<double> values, size_t of100) {
   return values.empty() ? 0 : values[std::min(values.size() - 1, values.size() * of100 / 100)];
 }
 
-std::string explain(const core::State& state, Time now, JobId id) {
+std::string explain(core::State& state, Time now, JobId id) {
   const api::Outlooks found = api::look_ahead(state, now, {id});
   const auto starts = found.starts.find(id);
-  return api::explanation_body(state, id, api::JobState::waiting, found.why.at(id),
+  return api::explanation_body(state, to_string(id), api::JobState::waiting, found.why.at(id),
                                starts == found.starts.end() ? nullptr : &starts->second);
 }
 

@@ -59,6 +59,7 @@ Context::Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal
       metrics(options.version),
       quick(options.threads, options.queue_max),
       slow(options.slow_threads, options.queue_max),
+      aside({.at_once = options.copies_max}),
       feed(*this),
       follower(*this) {}
 

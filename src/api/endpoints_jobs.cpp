@@ -173,7 +173,7 @@ std::vector<Endpoint> job_endpoints() {
        .params = {kId},
        .response = explanation_shape,
        .example =
-           R"({"id":"12","state":"waiting","reason":"quota","sentence":"waiting for 4 cores within the quota of namespace vision: 62 of 64 in use; position 3","waits_for":[],"until":null,"position":3,"resource":"cpu","asked":4,"in_use":62,"limit":64,"held_by":[{"namespace":"vision","amount":62,"borrowed":0,"since":"2026-11-15T21:23:31Z","until":"2026-11-15T23:23:31Z"}],"starts_by":null,"expected_start":{"expected":"2026-11-15T22:10:00Z","earliest":"2026-11-15T21:55:00Z","latest":"2026-11-15T22:40:00Z","not_before":null,"rough":false},"alternatives":[{"change":"--cpus 2","starts":"now"}]})",
+           R"({"id":"12","state":"waiting","reason":"quota","sentence":"waiting for 4 cores within the quota of namespace vision: 62 of 64 in use; position 3","waits_for":[],"until":null,"position":3,"resource":"cpu","asked":4,"in_use":62,"limit":64,"held_by":[{"namespace":"vision","amount":62,"borrowed":0,"since":"2026-11-15T21:23:31Z","until":"2026-11-15T23:23:31Z"}],"starts_by":null,"expected_start":{"expected":"2026-11-15T22:10:00Z","earliest":"2026-11-15T21:55:00Z","latest":"2026-11-15T22:40:00Z","not_before":null,"rough":false},"alternatives":[{"change":"--cpus 2","starts":"now","yields":0}]})",
        .handle = explain_job},
       {.path = "/api/v1/jobs/{id}/tasks",
        .summary = "List the tasks of a job that have started.",

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include "api/testing.h"
 
 namespace atl::api {
@@ -28,7 +30,8 @@ TEST_F(Explained, SaysWhenItIsExpectedWhoHasItAndWhatStartsSooner) {
                             R"(","not_before":null,"rough":false})"))
       << why.body;
   EXPECT_TRUE(says(why, R"("held_by":[{"namespace":"default","amount":3)")) << why.body;
-  EXPECT_TRUE(says(why, R"("alternatives":[{"change":"--cpus 1","starts":"now"})")) << why.body;
+  EXPECT_TRUE(says(why, R"("alternatives":[{"change":"--cpus 1","starts":"now","yields":0})"))
+      << why.body;
   EXPECT_TRUE(says(why, R"("position":1)")) << why.body;
 }
 
@@ -62,6 +65,67 @@ TEST_F(Explained, InALongLineToo) {
   const http::Response why = as("ada", "GET", "/api/v1/jobs/11/explain");
   EXPECT_TRUE(says(why, R"("position":10)")) << why.body;
   EXPECT_TRUE(says(why, R"("expected":")" + in(hours(10)))) << why.body;
+}
+
+TEST_F(Explained, AShorterTimeGoesBeforeOthers) {
+  submit("ada", R"({"command":["x"],"cpus":3,"time":"1h","grace":"0s"})");
+  submit("ada", R"({"command":["x"],"cpus":1,"time":"20m","grace":"0s"})");
+  submit("ada", R"({"command":["x"],"cpus":4,"time":"1h","grace":"0s"})");
+  submit("ada", R"({"command":["x"],"cpus":1,"time":"80m","grace":"0s"})");
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/4/explain");
+  EXPECT_TRUE(says(why, R"({"change":"--time 40m","starts":")" + in(minutes(20)))) << why.body;
+}
+
+TEST_F(Explained, WhatIsInfeasibleCouldBeLess) {
+  submit("ada", R"({"command":["x"],"cpus":4})");  // nobody knows for how long
+  submit("ada", R"({"command":["x"],"cpus":64,"keep":true})");
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/2/explain");
+  EXPECT_TRUE(says(why, R"({"change":"--cpus 4","starts":null,"yields":0})")) << why.body;
+}
+
+TEST_F(Explained, OneTaskOfAnArray) {
+  submit("ada", R"({"command":["x"],"array":"0-5","cpus":2,"time":"1h"})");
+  start("1", 0);
+  const auto task = [&](const std::string& index) {
+    return as("ada", "GET", "/api/v1/jobs/1%5B" + index + "%5D/explain");
+  };
+  EXPECT_TRUE(says(task("0"), R"({"id":"1[0]","state":"running","reason":null)")) << task("0").body;
+  EXPECT_TRUE(says(task("2"), R"({"id":"1[2]","state":"waiting","reason":"capacity")"));
+  EXPECT_TRUE(says(task("2"), R"("expected":")" + in(hours(1)))) << task("2").body;
+  EXPECT_TRUE(says(task("5"), R"("expected":")" + in(hours(2)))) << task("5").body;
+  EXPECT_EQ(task("9").status, 404);
+}
+
+// Without a process to be had there is an answer, but no forecast, and no dry run.
+TEST_F(Explained, WithoutACopyOfTheServer) {
+  fill();
+  submit("ada", R"({"command":["x"],"cpus":2,"time":"1h"})");
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit none{0, files.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/2/explain");
+  const http::Response tried =
+      as("ada", "POST", "/api/v1/jobs?dry_run=true", R"({"command":["x"]})");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_EQ(why.status, 200);
+  EXPECT_TRUE(says(why, R"("reason":"capacity")")) << why.body;
+  EXPECT_TRUE(says(why, R"("expected_start":null)")) << why.body;
+  EXPECT_EQ(tried.status, 503) << tried.body;
+}
+
+class TooMany : public Explained {
+ protected:
+  TooMany() { service_options.copies_max = 0; }
+};
+
+TEST_F(TooMany, AreAskedToComeBack) {
+  fill();
+  submit("ada", R"({"command":["x"],"cpus":2,"time":"1h"})");
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/2/explain");
+  EXPECT_EQ(why.status, 503);
+  EXPECT_TRUE(says(why, "too many such questions at once")) << why.body;
+  EXPECT_EQ(as("ada", "POST", "/api/v1/jobs?dry_run=true", R"({"command":["x"]})").status, 503);
 }
 
 class DryRun : public Explained {
@@ -114,8 +178,30 @@ TEST_F(DryRun, SeveralArraysAndGangs) {
   EXPECT_EQ(tried.status, 200) << tried.body;
   EXPECT_TRUE(says(tried, R"("tasks":3,"tasks_now":3)")) << tried.body;
   EXPECT_TRUE(says(tried, R"("starts":")" + in(hours(1)) + "\"")) << tried.body;
-  EXPECT_TRUE(says(tried, R"("reason":"held")")) << tried.body;
+  EXPECT_TRUE(
+      says(tried, R"("reason":"held","sentence":"held: it waits until somebody releases it")"))
+      << tried.body;
   nothing_was_submitted(0);
+}
+
+TEST_F(DryRun, NamesAllPlacesAndWhenTheRestStarts) {
+  const http::Response gang = try_out(R"({"command":["x"],"gang":3,"cpus":1})");
+  EXPECT_TRUE(says(gang, R"("places":[{"site":"local","node":"node1","tasks":3}],"rest":null)"))
+      << gang.body;
+  const http::Response array = try_out(R"({"command":["x"],"array":"1-6","cpus":2,"time":"1h"})");
+  EXPECT_TRUE(says(array, R"("tasks":6,"tasks_now":2)")) << array.body;
+  EXPECT_TRUE(says(array, R"("rest":{"tasks":4,"first":")" + in(hours(1)) + R"(","last":")" +
+                              in(hours(2)) + R"(","rough":false})"))
+      << array.body;
+}
+
+TEST_F(DryRun, SaysThatNotAllAreExplained) {
+  fill();
+  std::string batch = R"({"jobs":[)";
+  for (int i = 0; i < 12; ++i) batch += std::string(i ? "," : "") + R"({"command":["x"]})";
+  const http::Response tried = try_out(batch + "]}");
+  EXPECT_TRUE(says(tried, "only the first 10 of 12 jobs that would wait are explained"))
+      << tried.body;
 }
 
 TEST_F(DryRun, UsesUpNoKey) {

@@ -1,4 +1,5 @@
 // Why does it wait, and when does it start; and the same of what is not submitted yet.
+#include "api/aside_message.h"
 #include "api/handlers.h"
 #include "api/job_lookup.h"
 #include "api/jobs_submit.h"
@@ -9,56 +10,81 @@ namespace {
 
 using core::scheduling::Explanation;
 
-// On the core's thread, or wherever there is time.
-std::string explain_briefly(const core::State& state, const core::Job& job, Time now) {
-  Explanation why;
-  if (waiting_tasks(job) > 0) why = core::scheduling::explain(state, job, true, now);
-  return explanation_body(state, job.id, state_of(job), why, nullptr);
+// What is asked about: a job, or one task of it.
+struct Question {
+  JobId job;
+  std::optional<uint32_t> index;
+
+  std::string name() const { return index ? to_string(TaskId{job, *index}, true) : to_string(job); }
+};
+
+// Of the task, if one is asked about; nothing: it has ended.
+std::optional<JobState> state_in(const core::Job& job, const Question& asked) {
+  if (!asked.index) return state_of(job);
+  const auto task = job.tasks.find(*asked.index);
+  if (task != job.tasks.end())
+    return task->second.line ? JobState::waiting : state_of(task->second.state);
+  if (job.waiting.contains(*asked.index)) return JobState::waiting;
+  return std::nullopt;
 }
 
-std::string explain_fully(const core::State& state, JobId id, Time now) {
-  const core::Job& job = state.jobs.at(id);
-  if (waiting_tasks(job) == 0) return explanation_body(state, id, state_of(job), {}, nullptr);
-  const Outlooks found = look_ahead(state, now, {id});
-  const auto starts = found.starts.find(id);
-  return explanation_body(state, id, state_of(job), found.why.at(id),
+bool waits(const core::Job& job, const Question& asked) {
+  return asked.index ? state_in(job, asked) == JobState::waiting : waiting_tasks(job) > 0;
+}
+
+// On the core's thread, or wherever there is time.
+std::string explain_briefly(const core::State& state, const core::Job& job, const Question& asked,
+                            Time now) {
+  Explanation why;
+  core::scheduling::Glance glance(state, now);
+  if (waits(job, asked)) why = core::scheduling::explain(glance, job, true, asked.index);
+  return explanation_body(state, asked.name(), state_in(job, asked).value_or(JobState::ended), why,
+                          nullptr);
+}
+
+std::string explain_fully(core::State& own, const Question& asked, Time now) {
+  const core::Job& job = own.jobs.at(asked.job);
+  if (!waits(job, asked)) return explain_briefly(own, job, asked, now);
+  LookOptions options;
+  if (asked.index) options.tasks[asked.job] = *asked.index;
+  const Outlooks found = look_ahead(own, now, {asked.job}, options);
+  const auto starts = found.starts.find(asked.job);
+  return explanation_body(own, asked.name(), *state_in(job, asked), found.why.at(asked.job),
                           starts == found.starts.end() ? nullptr : &starts->second);
 }
 
 // Without a copy of the server there is no forecast, but there is an answer.
-void answer_briefly(const CallPtr& call, JobId id) {
+void answer_briefly(const CallPtr& call, const Question& asked) {
   view(
       call,
-      [call, id](const core::State& state) -> Result<std::string> {
-        const core::Job* job = state.job(id);
-        if (!job) return tl::unexpected(no_such_job(id));
-        return explain_briefly(state, *job, call->context.options.now());
+      [call, asked](const core::State& state) -> Result<std::string> {
+        const core::Job* job = state.job(asked.job);
+        if (!job) return tl::unexpected(no_such_job(asked.job));
+        return explain_briefly(state, *job, asked, call->context.options.now());
       },
       [call](std::string body) { call->respond_json(std::move(body)); });
 }
 
-void explain_ended(const CallPtr& call, JobId id) {
-  find_job(call, id, {}, [call](const FoundJob& found) {
+void explain_ended(const CallPtr& call, const Question& asked) {
+  find_job(call, asked.job, {}, [call, asked](const FoundJob& found) {
     const auto table = call->context.directory.table();
-    call->respond_json(explanation_body(*table, found.job.id, found.row.state, {}, nullptr));
+    call->respond_json(explanation_body(*table, asked.name(), found.row.state, {}, nullptr));
   });
 }
 
-// The state that a copy sees is its own.
-core::State& own(const core::State& state) { return const_cast<core::State&>(state); }
-
-void explain_live(const CallPtr& call, JobId id) {
-  call->context.runtime.read([call, id](const core::State& state) {
-    const core::Job* job = state.job(id);
-    if (!job) return explain_ended(call, id);
-    if (!core::may_view(state, call->actor, job->ns)) return call->refuse(no_such_job(id));
+void explain_live(const CallPtr& call, const Question& asked) {
+  call->context.runtime.read([call, asked](const core::State& state) {
+    const core::Job* job = state.job(asked.job);
+    if (!job) return explain_ended(call, asked);
+    if (!core::may_view(state, call->actor, job->ns)) return call->refuse(no_such_job(asked.job));
     const Time now = call->context.options.now();
-    auto copy = call->context.aside.begin([&] { return explain_fully(state, id, now); });
+    auto copy = call->context.runtime.begin_aside(
+        call->context.aside, [&](core::State& own) { return explain_fully(own, asked, now); });
     if (!copy && copy.error().code == ErrorCode::exhausted) return call->refuse(503, copy.error());
-    if (!copy) return call->respond_json(explain_briefly(state, *job, now));
-    run_on(call->context.slow, call, [call, id, copy = *copy] {
+    if (!copy) return call->respond_json(explain_briefly(state, *job, asked, now));
+    run_on(call->context.slow, call, [call, asked, copy = *copy] {
       auto body = copy->answer();
-      if (!body) return answer_briefly(call, id);
+      if (!body) return answer_briefly(call, asked);
       call->respond_json(std::move(*body));
     });
   });
@@ -70,25 +96,16 @@ void explain_job(const CallPtr& call) {
   const auto selector = call->selector();
   if (!selector) return call->refuse(selector.error());
   const JobId id = selector->job;
-  if (!selector->has_index) return explain_live(call, id);
+  if (!selector->has_index) return explain_live(call, {id, {}});
   find_job(call, id, {.index = selector->index},
-           [call, id](const FoundJob&) { explain_live(call, id); });
+           [call, asked = Question{id, selector->index}](const FoundJob&) {
+             explain_live(call, asked);
+           });
 }
 
 namespace {
 
 constexpr uint32_t kTicksMax = 4;  // of a dry run: more would be another's turn
-
-// A refusal on its way back from a copy.
-std::string refusal_text(const Error& error) {
-  return "!" + std::to_string(static_cast<int>(error.code)) + "\n" + error.field + "\n" +
-         error.message;
-}
-Error refusal_of(const std::string& text) {
-  const size_t first = text.find('\n'), second = text.find('\n', first + 1);
-  return {static_cast<ErrorCode>(std::stoi(text.substr(1, first - 1))), text.substr(second + 1),
-          text.substr(first + 1, second - first - 1)};
-}
 
 // Lets everything be placed that has room now, as the next turn of the loop would.
 void place_now(core::State& state, Time now) {
@@ -101,20 +118,51 @@ void place_now(core::State& state, Time now) {
 
 struct Tried {
   JobId id;
-  std::string site, node;  // of the first task that starts now
+  std::vector<std::tuple<std::string, std::string, uint64_t>> places;  // site, node, tasks there
   uint64_t tasks = 1, now = 0;
+  bool gang = false, held = false;
+
+  bool waits() const { return now < tasks; }
 };
 
 Tried tried_job(const core::State& state, const core::Job& job) {
-  Tried one{.id = job.id, .tasks = job.size};
+  Tried one{.id = job.id, .tasks = job.size, .gang = job.gang, .held = job.held};
+  std::map<std::pair<std::string, std::string>, uint64_t> places;
   for (const auto& [index, task] : job.tasks) {
     const core::Placement* placement = core::placement_of(task.state);
     if (!placement) continue;
-    if (one.now++ > 0) continue;
-    one.site = name_of(state, placement->site);
-    one.node = placement->node;
+    ++one.now;
+    ++places[{name_of(state, placement->site), placement->node}];
   }
+  for (const auto& [where, tasks] : places)
+    one.places.emplace_back(where.first, where.second, tasks);
   return one;
+}
+
+void write_places(spec::JsonWriter& json, const Tried& one) {
+  json.key("places").begin_array();
+  for (const auto& [site, node, tasks] : one.places)
+    json.begin_object()
+        .member("site", site)
+        .member("node", node)
+        .member("tasks", tasks)
+        .end_object();
+  json.end_array();
+}
+
+// When those tasks of an array start that do not start now.
+void write_rest(spec::JsonWriter& json, const Tried& one, const ExpectedStart* start) {
+  json.key("rest");
+  if (one.gang || one.tasks == 1 || !start) {
+    json.null();
+    return;
+  }
+  json.begin_object()
+      .member("tasks", one.tasks - one.now)
+      .member("first", start->expected)
+      .member("last", start->last)
+      .member("rough", start->rough)
+      .end_object();
 }
 
 void write_tried(spec::JsonWriter& json, const Tried& one, const Outlooks& found, Time now) {
@@ -122,46 +170,56 @@ void write_tried(spec::JsonWriter& json, const Tried& one, const Outlooks& found
     json.key(name);
     value.empty() ? json.null() : json.text(value);
   };
-  const auto start = found.starts.find(one.id);
+  const auto found_start = found.starts.find(one.id);
+  const ExpectedStart* start = found_start == found.starts.end() ? nullptr : &found_start->second;
   const auto why = found.why.find(one.id);
   static const Explanation kNothing;
   const Explanation& reasons = why == found.why.end() ? kNothing : why->second;
   json.begin_object().key("starts");
   if (one.now > 0)
     json.text("now");
-  else if (start != found.starts.end() && start->second.expected)
-    json.time(start->second.expected);
+  else if (start && start->expected)
+    json.time(start->expected);
   else
     json.null();
-  text("site", one.site);
-  text("node", one.node);
+  text("site", one.places.empty() ? "" : std::get<0>(one.places.front()));
+  text("node", one.places.empty() ? "" : std::get<1>(one.places.front()));
   json.member("tasks", one.tasks).member("tasks_now", one.now);
+  write_places(json, one);
+  write_rest(json, one, start);
   text("reason", why == found.why.end() ? "" : core::scheduling::reason_word(reasons));
-  text("sentence", reasons.sentence);
+  // There is no job yet that could be released.
+  text("sentence", one.held ? "held: it waits until somebody releases it" : reasons.sentence);
   json.member("starts_by", reasons.starts_by);
-  write_outlook(json, reasons, start == found.starts.end() ? nullptr : &start->second, now);
+  write_outlook(json, reasons, start, now);
   json.end_object();
 }
 
 // Submits to a state of its own and says what became of it.
-std::string try_out(core::State& state, const core::Request& request,
-                    const std::vector<std::string>& warnings, Time now) {
-  const auto events = core::decide(state, {now, request});
-  if (!events) return refusal_text(events.error());
+Result<std::string> try_out(core::State& own, const core::Request& request,
+                            std::vector<std::string> warnings, Time now) {
+  const auto events = core::decide(own, {now, request});
+  if (!events) return tl::unexpected(events.error());
   std::vector<JobId> ids;
   for (const core::Event& event : *events) {
-    core::apply(state, event);
+    core::apply(own, event);
     if (const auto* made = std::get_if<core::JobSubmitted>(&event.body)) ids.push_back(made->id);
   }
-  place_now(state, now);
+  place_now(own, now);
   std::vector<Tried> all;
   std::set<JobId> waiting;
+  LookOptions options;
   for (const JobId id : ids) {
-    const core::Job* job = state.job(id);
-    all.push_back(job ? tried_job(state, *job) : Tried{.id = id});
-    if (job && all.back().now == 0) waiting.insert(id);
+    const core::Job* job = own.job(id);
+    all.push_back(job ? tried_job(own, *job) : Tried{.id = id});
+    if (!job || !all.back().waits()) continue;
+    waiting.insert(id);
+    options.to_the_last |= job->array && !job->gang;
   }
-  const Outlooks found = waiting.empty() ? Outlooks{} : look_ahead(state, now, waiting);
+  const Outlooks found = waiting.empty() ? Outlooks{} : look_ahead(own, now, waiting, options);
+  if (waiting.size() > kExplainedMax)
+    warnings.push_back("only the first " + std::to_string(kExplainedMax) + " of " +
+                       std::to_string(waiting.size()) + " jobs that would wait are explained");
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object().key("jobs").begin_array();
@@ -182,13 +240,15 @@ void try_submission(const CallPtr& call, core::SubmitJobs command,
     if (auto known = call->context.runtime.complete(*request); !known)
       return call->refuse(known.error());
     const Time now = std::max(state.now, call->context.options.now());
-    auto copy =
-        call->context.aside.begin([&] { return try_out(own(state), *request, warnings, now); });
+    auto copy = call->context.runtime.begin_aside(call->context.aside, [&](core::State& own) {
+      return answer_message(try_out(own, *request, warnings, now));
+    });
     if (!copy) return call->refuse(503, copy.error());
     run_on(call->context.slow, call, [call, copy = *copy] {
-      auto body = copy->answer();
-      if (!body) return call->refuse(503, body.error());
-      if (body->starts_with("!")) return call->refuse(refusal_of(*body));
+      const auto said = copy->answer();
+      if (!said) return call->refuse(503, said.error());
+      auto body = answer_of(*said);
+      if (!body) return call->refuse(body.error());
       call->respond_json(std::move(*body));
     });
   });

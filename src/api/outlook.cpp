@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <utility>
 
+#include "api/aside_message.h"
 #include "api/context.h"
-#include "base/text.h"
 #include "runtime/aside.h"
 
 namespace atl::api {
@@ -24,7 +22,6 @@ constexpr int32_t kQuantiles[] = {kMedian, kShort, kLong};
 constexpr auto kTimeMax = std::chrono::milliseconds(45);  // of all forecasts of one question
 constexpr size_t kSmall = 500;        // jobs of a state that is copied rather than the process
 constexpr size_t kRoundsToTurn = 64;  // in which all that runs has ended once, at least
-constexpr size_t kExplainedMax = 10;  // jobs of one question
 
 uint32_t ends_per_round(const core::State& state) {
   size_t running = 0;
@@ -34,35 +31,13 @@ uint32_t ends_per_round(const core::State& state) {
   return static_cast<uint32_t>(std::max<size_t>(1, running / kRoundsToTurn));
 }
 
-core::ForecastOptions options_for(const core::State& state, int32_t quantile,
-                                  Steady::time_point deadline) {
+core::ForecastOptions options_for(const core::State& state, const LookOptions& look,
+                                  int32_t quantile, Steady::time_point deadline) {
   return {.quantile_milli = quantile,
           .ends_per_round = ends_per_round(state),
+          .tasks = look.tasks,
+          .to_the_last = look.to_the_last,
           .go_on = [deadline](uint64_t) { return Steady::now() < deadline; }};
-}
-
-// One line for each job, from copy to copy, and one that says that these are all.
-std::string starts_text(const Starts& starts) {
-  std::string out;
-  for (const auto& [id, each] : starts)
-    out += std::to_string(id.value) + " " + std::to_string(each.at.us) + " " +
-           std::to_string(each.not_before.us) + (each.rough ? " 1\n" : " 0\n");
-  return out + "all\n";
-}
-
-// The last that was said in full.
-Starts starts_of(const std::string& text) {
-  Starts whole, some;
-  for (const std::string_view line : split(text, '\n')) {
-    const auto words = split(line, ' ');
-    if (line == "all") whole = std::exchange(some, {});
-    if (words.size() != 4) continue;
-    int64_t numbers[4] = {};
-    for (size_t i = 0; i < 4; ++i)
-      std::from_chars(words[i].data(), words[i].data() + words[i].size(), numbers[i]);
-    some[JobId{static_cast<uint64_t>(numbers[0])}] = {{numbers[1]}, {numbers[2]}, numbers[3] != 0};
-  }
-  return whole;
 }
 
 // Three runs, which need a state each. A small one is copied. For a large one the process is copied
@@ -70,16 +45,15 @@ Starts starts_of(const std::string& text) {
 // counts.
 class Scenarios {
  public:
-  Scenarios(const core::State& state, Time now, const std::set<JobId>& jobs)
-      : state_(state), now_(now), jobs_(jobs), small_(state.jobs.size() <= kSmall) {
+  Scenarios(core::State& own, Time now, const std::set<JobId>& jobs, const LookOptions& look)
+      : state_(own), now_(now), jobs_(jobs), look_(look), small_(own.jobs.size() <= kSmall) {
     if (small_ || jobs.empty()) return;
     for (const int32_t quantile : kQuantiles) {
       const auto work = [&](const runtime::Copy::Tell& tell) {
         (void)!::nice(10);  // the explanation itself goes first
-        auto options = options_for(state_, quantile, begun_ + kTimeMax);
-        options.so_far = [&](const Starts& starts) { tell(starts_text(starts)); };
-        auto& own = const_cast<core::State&>(state_);  // nobody else has this copy
-        tell(starts_text(core::run_ahead(own, now_, jobs_, options)));
+        auto options = options_for(own, look_, quantile, begun_ + kTimeMax);
+        options.so_far = [&](const Starts& starts) { tell(starts_message(starts)); };
+        tell(starts_message(core::run_ahead(own, now_, jobs_, options)));
       };
       const auto left = begun_ + kTimeMax - Steady::now();
       auto copy = runtime::Copy::begin(work, {left / std::chrono::microseconds(1)});
@@ -91,10 +65,8 @@ class Scenarios {
     std::map<int32_t, Starts> found;
     for (const int32_t quantile : kQuantiles) {
       const auto copy = copies_.find(quantile);
-      if (copy != copies_.end()) found[quantile] = starts_of(copy->second->heard());
-      if (small_)
-        found[quantile] = core::forecast(
-            state_, now_, jobs_, options_for(state_, quantile, Steady::now() + kTimeMax / 3));
+      if (copy != copies_.end()) found[quantile] = last_starts(copy->second->heard());
+      if (small_) found[quantile] = core::forecast(state_, now_, jobs_, options_in(quantile));
       // On a busy machine a copy may not have come to say anything.
       if (found[quantile].empty()) found[quantile] = roughly(quantile);
     }
@@ -104,27 +76,25 @@ class Scenarios {
     return spread;
   }
 
-  // What the sooner ones would come to, with the others that wait beside them: those that are not
-  // sooner then are left out.
-  void correct(JobId id, Explanation& why) const {
+  // In a small state what is offered is tried with all others that wait beside it. In a large one
+  // there is no time for that: what only a trial can tell is left out.
+  void confirm(JobId id, Explanation& why) const {
     const core::Job& job = state_.jobs.at(id);
-    if (!small_ || job.gang || core::has_placed(job) || why.sooner.empty()) return;
-    const auto options = options_for(state_, kMedian, Steady::now() + kTimeMax / 3);
-    const Time own = core::forecast(state_, now_, {id}, options).at(id).at;
-    std::vector<Alternative> kept;
-    for (Alternative& each : why.sooner) {
-      each.starts = core::forecast_changed(state_, now_, id, each.terms, options).at;
-      if (each.starts && (!own || each.starts < own)) kept.push_back(std::move(each));
-    }
-    why.sooner = std::move(kept);
+    if (small_ && !core::has_placed(job))
+      core::confirm(state_, now_, job, why, options_in(kMedian));
+    std::erase_if(why.sooner, [](const Alternative& each) { return !each.starts; });
   }
 
  private:
+  core::ForecastOptions options_in(int32_t quantile) const {
+    return options_for(state_, look_, quantile, Steady::now() + kTimeMax / 3);
+  }
+
   Starts roughly(int32_t quantile) const {
     Starts starts;
     for (const JobId id : jobs_) {
       if (starts.size() < kExplainedMax)
-        starts[id] = core::rough_forecast(state_, now_, id, quantile);
+        starts[id] = core::rough_forecast(state_, now_, id, options_in(quantile));
     }
     return starts;
   }
@@ -133,7 +103,8 @@ class Scenarios {
   static ExpectedStart spread_of(const core::Outlook& median, const core::Outlook& early,
                                  const core::Outlook& late) {
     // With the short run times it starts soonest: before that one came no run says anything.
-    ExpectedStart start{median.at, median.at, median.at, early.not_before, median.rough};
+    ExpectedStart start{median.at,        median.at,    median.at,
+                        early.not_before, median.rough, median.last};
     for (const core::Outlook* each : {&early, &late}) {
       start.rough |= each->rough;
       if (!each->at || !start.expected) continue;
@@ -147,6 +118,7 @@ class Scenarios {
   const core::State& state_;
   const Time now_;
   const std::set<JobId>& jobs_;
+  const LookOptions& look_;
   const bool small_;
   const Steady::time_point begun_ = Steady::now();
   std::map<int32_t, std::unique_ptr<runtime::Copy>> copies_;
@@ -186,18 +158,24 @@ void write_block(spec::JsonWriter& json, const core::State& table, const Explana
 
 }  // namespace
 
-Outlooks look_ahead(const core::State& state, Time now, const std::set<JobId>& jobs) {
+Outlooks look_ahead(core::State& own, Time now, const std::set<JobId>& jobs,
+                    const LookOptions& options) {
+  const core::State& state = own;
   Outlooks found;
   std::set<JobId> waiting;  // held ones start when somebody says so
   for (const JobId id : jobs) {
     if (!state.jobs.at(id).held) waiting.insert(id);
   }
-  Scenarios scenarios(state, now, waiting);
+  Scenarios scenarios(own, now, waiting, options);
+  core::scheduling::Glance glance(state, now);
   for (const JobId id : jobs) {
     const core::Job& job = state.jobs.at(id);
     if (found.why.size() >= kExplainedMax) break;
-    auto& why = found.why[id] = core::scheduling::explain(state, job, false, now);
-    if (!job.held) scenarios.correct(id, why);
+    const auto task = options.tasks.find(id);
+    const auto index =
+        task == options.tasks.end() ? std::nullopt : std::optional<uint32_t>(task->second);
+    auto& why = found.why[id] = core::scheduling::explain(glance, job, false, index);
+    if (!job.held) scenarios.confirm(id, why);
   }
   if (!waiting.empty()) found.starts = scenarios.take();
   return found;
@@ -218,22 +196,23 @@ void write_outlook(spec::JsonWriter& json, const Explanation& why, const Expecte
     json.null();
   }
   json.key("alternatives").begin_array();
-  for (const auto* list : {&why.alternatives, &why.sooner}) {
-    for (const Alternative& each : *list) {
-      json.begin_object().member("change", each.change).key("starts");
-      list == &why.alternatives || each.starts <= now ? json.text("now") : json.time(each.starts);
-      json.end_object();
-    }
-  }
+  const auto write = [&](const Alternative& each, bool starts_now) {
+    json.begin_object().member("change", each.change).key("starts");
+    starts_now ? json.text("now") : json.time(each.starts);
+    json.member("yields", each.yields).end_object();
+  };
+  for (const Alternative& each : why.alternatives) write(each, true);
+  for (const Alternative& each : why.sooner) write(each, each.starts <= now);
+  if (why.nearest) write(*why.nearest, false);
   json.end_array();
 }
 
-std::string explanation_body(const core::State& table, JobId id, JobState state,
+std::string explanation_body(const core::State& table, const std::string& id, JobState state,
                              const Explanation& why, const ExpectedStart* starts) {
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object()
-      .member("id", to_string(id))
+      .member("id", id)
       .member("state", kStateWords[static_cast<size_t>(state)])
       .key("reason");
   why.sentence.empty() ? json.null() : json.text(core::scheduling::reason_word(why));

@@ -19,17 +19,27 @@ struct ExpectedStart {
   Time earliest, latest;  // likewise
   Time not_before;        // as far as was looked without its starting; zero: it did
   bool rough = false;     // beyond that carried on at the pace seen so far
+  Time last;              // of its last task, if that was asked for; zero: nobody knows
 };
 
-// Why each of the jobs waits and when it starts.
+inline constexpr size_t kExplainedMax = 10;  // jobs of one question
+
+// Why each of the jobs waits, of the first kExplainedMax, and when it starts.
 struct Outlooks {
   std::map<JobId, core::scheduling::Explanation> why;
   std::map<JobId, ExpectedStart> starts;
 };
-Outlooks look_ahead(const core::State& state, Time now, const std::set<JobId>& jobs);
+struct LookOptions {
+  std::map<JobId, uint32_t> tasks = {};  // of these jobs this task is asked about
+  bool to_the_last = false;              // tells when the last task of each starts, too
+};
+// The state is the caller's own. It is as it was afterwards; only copies of the process change it.
+Outlooks look_ahead(core::State& own, Time now, const std::set<JobId>& jobs,
+                    const LookOptions& options = {});
 
-// The answer to `explain`; without a forecast if there is none, and of a job that has ended.
-std::string explanation_body(const core::State& table, JobId id, JobState state,
+// The answer to `explain`; `id` is "12" or "12[3]". Without a forecast if there is none, and of a
+// job that has ended.
+std::string explanation_body(const core::State& table, const std::string& id, JobState state,
                              const core::scheduling::Explanation& why, const ExpectedStart* starts);
 
 // Members of an object: expected_start and alternatives.

@@ -53,6 +53,7 @@ struct Options {
   size_t threads = 2;         // for rendering, history and logs
   size_t slow_threads = 4;    // for exec, backups and files, which may take a minute
   size_t queue_max = 10'000;  // of either; beyond it requests are refused with 503
+  size_t copies_max = 4;      // of the server at once, for explain and dry runs; beyond it 503
   size_t streams_max = 512;   // event and log streams at once; beyond it 429
   std::function<Time()> now;  // wall clock, from any thread; the system's when empty
   std::function<Result<void>(const std::string& file)>

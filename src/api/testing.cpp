@@ -55,17 +55,16 @@ std::string TestStream::text() const {
 void ApiTest::SetUp() {
   runtime = std::make_unique<runtime::Runtime>(clock, journal, journal);
   runtime->add_driver("local", driver);
-  Options options;
-  options.server_uid = 77;
-  options.threads = 0;
-  options.slow_threads = 0;
-  options.now = [this] { return clock.time; };
-  options.backup = [this](const std::string&) -> Result<void> {
+  service_options.server_uid = 77;
+  service_options.threads = 0;
+  service_options.slow_threads = 0;
+  service_options.now = [this] { return clock.time; };
+  service_options.backup = [this](const std::string&) -> Result<void> {
     backed_up = true;
     return {};
   };
-  service =
-      std::make_unique<Service>(*runtime, journal, journal, Drivers{{"local", driver}}, options);
+  service = std::make_unique<Service>(*runtime, journal, journal, Drivers{{"local", driver}},
+                                      service_options);
   ASSERT_TRUE(runtime->open());
   service->ready();
   service->mount(router);

@@ -118,6 +118,7 @@ class ApiTest : public testing::Test {
   void start(const std::string& id, uint32_t index = 0);
   void end(const std::string& id, int exit_code, uint32_t index = 0);
 
+  Options service_options;  // to be changed before SetUp
   TestClock clock;
   journal::MemoryJournal journal;
   std::shared_ptr<TestDriver> driver = std::make_shared<TestDriver>();

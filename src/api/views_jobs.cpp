@@ -72,7 +72,7 @@ const Shape& spec_shape() { return spec::shape_of<spec::JobSpec>(); }
 constexpr std::array kRow{ATOLL_ROW_FIELDS};
 constexpr std::array kJob{
     ATOLL_ROW_FIELDS,
-    maybe(Kind::text, "sentence", "Why it waits, for people."),
+    maybe(Kind::text, "sentence", "Why it waits, for people; times in it are RFC 3339, in UTC."),
     always(Kind::texts, "waits_for", "Jobs that must end first."),
     maybe(Kind::time, "until", "When its pause before the next attempt ends."),
     maybe(Kind::integer, "exit_code", "Of the last attempt that ended."),
@@ -92,7 +92,8 @@ constexpr std::array kAccepted{
     always(Kind::boolean, "repeated",
            "Whether the idempotency key was known, so that nothing was done again."),
     always(Kind::texts, "warnings",
-           "Directives in scripts that were not understood, and shares that are rounded up.")};
+           "Directives in scripts that were not understood, shares that are rounded up, and jobs "
+           "that are not explained.")};
 constexpr std::array kDone{always(Kind::text, "id", "The job."),
                            always(Kind::boolean, "changed", "Whether anything had to be done.")};
 
@@ -170,13 +171,15 @@ const Shape& expected_start_shape() {
 }
 constexpr std::array kAlternative{
     always(Kind::text, "change", "As flags: --cpus 4."),
-    always(Kind::text, "starts", "now, or the time at which it is expected to start.")};
+    maybe(Kind::text, "starts",
+          "now, or the time at which it is expected to start; null: it could, nobody knows when."),
+    always(Kind::integer, "yields", "How many tasks make room for it first.")};
 const Shape& alternative_shape() {
   static constexpr Shape shape{"Alternative", "Another request that starts sooner.", kAlternative};
   return shape;
 }
 constexpr std::array kExplanation{
-    always(Kind::text, "id", "The job."),
+    always(Kind::text, "id", "The job, or the task: 12[3]."),
     word("state", "Where it stands.", kStateWords),
     maybe(Kind::text, "reason", "Why it waits, in one word."),
     maybe(Kind::text, "sentence", "Why it waits, for people."),
@@ -194,12 +197,30 @@ constexpr std::array kExplanation{
     maybe(Kind::object, "expected_start", "When it is expected to start.", expected_start_shape),
     always(Kind::objects, "alternatives", "Other requests that would start now or sooner.",
            alternative_shape)};
+constexpr std::array kTriedPlace{
+    always(Kind::text, "site", "Where."), always(Kind::text, "node", "Likewise."),
+    always(Kind::integer, "tasks", "How many of its tasks start there.")};
+const Shape& tried_place_shape() {
+  static constexpr Shape shape{"TriedPlace", "A node on which tasks would start now.", kTriedPlace};
+  return shape;
+}
+constexpr std::array kTriedRest{
+    always(Kind::integer, "tasks", "How many do not start now."),
+    maybe(Kind::time, "first", "When the first of them is expected to start."),
+    maybe(Kind::time, "last", "When the last of them is."),
+    always(Kind::boolean, "rough", "Whether the times go on at the pace seen so far.")};
+const Shape& tried_rest_shape() {
+  static constexpr Shape shape{"TriedRest", "The tasks of an array that start later.", kTriedRest};
+  return shape;
+}
 constexpr std::array kTried{
     maybe(Kind::text, "starts", "now, or the expected time of its first task's start."),
     maybe(Kind::text, "site", "Where its first task starts now."),
     maybe(Kind::text, "node", "Likewise."),
     always(Kind::integer, "tasks", "How many tasks it has."),
     always(Kind::integer, "tasks_now", "How many of them start now."),
+    always(Kind::objects, "places", "All nodes on which they do.", tried_place_shape),
+    maybe(Kind::object, "rest", "Of an array: when the others start.", tried_rest_shape),
     maybe(Kind::text, "reason", "Why it would wait, in one word."),
     maybe(Kind::text, "sentence", "Why it would wait, for people; only of the first ten jobs."),
     maybe(Kind::time, "starts_by",

@@ -6,6 +6,7 @@ namespace atl::cli {
 namespace {
 
 constexpr std::size_t kHoldersShown = 5;
+constexpr std::size_t kPlacesShown = 20;
 
 std::string shown_amount(const Json& why, const Json& amount) {
   return why.text("resource") == "memory" ? format_bytes(amount.integer()) : amount.text();
@@ -17,13 +18,52 @@ std::string shown_tasks(const Json& job) {
   return std::to_string(now) + " of " + std::to_string(tasks) + " tasks now";
 }
 
+// "local/n1, local/n2 (3 tasks)".
+std::string shown_places(const Json& job) {
+  std::string out;
+  std::size_t shown = 0;
+  const auto places = job["places"].items();
+  for (const Json& place : places) {
+    if (shown++ == kPlacesShown) break;
+    const auto tasks = place["tasks"].integer();
+    out += (out.empty() ? "" : ", ") + place.text("site") + "/" + place.text("node");
+    if (places.size() > 1 && tasks > 1) out += " (" + std::to_string(tasks) + " tasks)";
+  }
+  if (places.size() > kPlacesShown)
+    out += " and " + std::to_string(places.size() - kPlacesShown) + " more nodes";
+  return out;
+}
+
+// "2 tasks from about 14:05 on, the last about 15:20".
+std::string shown_rest(const Json& rest) {
+  if (!rest.is_object() || !rest.has("first")) return {};
+  const auto tasks = rest["tasks"].integer();
+  std::string out = std::to_string(tasks) + (tasks == 1 ? " task " : " tasks ");
+  if (tasks == 1) return out + "about " + show_clock(rest.text("first"));
+  out += "from about " + show_clock(rest.text("first")) + " on";
+  if (rest.has("last"))
+    out += std::string(", the last ") + (rest["rough"].truth() ? "roughly " : "") + "about " +
+           show_clock(rest.text("last"));
+  return out;
+}
+
 void job_lines(Card& card, const Json& job) {
   if (job.text("starts") == "now")
-    card.line("starts", shown_tasks(job) + " on " + job.text("site") + "/" + job.text("node"));
+    card.line("starts", shown_tasks(job) + " on " + shown_places(job));
   else
     card.line("starts", "not now");
-  card.line("reason", job.text("reason")).line("why", job.text("sentence"));
+  card.line("rest", shown_rest(job["rest"]));
+  card.line("reason", job.text("reason")).line("why", with_local_times(job.text("sentence")));
   start_lines(card, job);
+}
+
+// "--tier interactive (2 runs make room)".
+std::string shown_change(const Json& each) {
+  const auto yields = each["yields"].integer();
+  std::string out = each.text("change");
+  if (yields > 0)
+    out += " (" + std::to_string(yields) + (yields == 1 ? " run makes" : " runs make") + " room)";
+  return out;
 }
 
 }  // namespace
@@ -37,12 +77,13 @@ std::string shown_start(const Json& start) {
                                                     : "nobody can tell when";
   const std::string earliest = show_clock(start.text("earliest"));
   const std::string latest = start.has("latest") ? show_clock(start.text("latest")) : "";
-  std::string out = std::string(start["rough"].truth() ? "to start roughly at " : "to start at ") +
-                    show_clock(at);
+  std::string out =
+      std::string(start["rough"].truth() ? "to start roughly about " : "to start about ") +
+      show_clock(at);
   if (latest.empty())
-    out += " (not before " + earliest + ", perhaps much later)";
+    out += ", not before " + earliest + ", perhaps much later";
   else if (earliest != latest)
-    out += " (between " + earliest + " and " + latest + ")";
+    out += ", between " + earliest + " and " + latest;
   return out;
 }
 
@@ -67,8 +108,10 @@ void start_lines(Card& card, const Json& why) {
     card.line("room", "by " + show_clock(by) + " at the latest, if nobody else takes it");
   for (const Json& each : why["alternatives"].items()) {
     const std::string starts = each.text("starts");
-    card.line(starts == "now" ? "would start now" : "would start by " + show_clock(starts),
-              each.text("change"));
+    card.line(starts == "now"  ? "would start now"
+              : starts.empty() ? "could start"
+                               : "would start about " + show_clock(starts),
+              shown_change(each));
   }
 }
 
@@ -79,6 +122,7 @@ std::string dry_run_card(Session& session, const Json& answer) {
     job_lines(card, job);
     out += (out.empty() ? "" : "\n") + card.str();
   }
+  for (const Json& warning : answer["warnings"].items()) session.say("note: " + warning.text());
   session.say("nothing was submitted");
   return out;
 }

@@ -5,7 +5,7 @@
 
 namespace atl::cli {
 
-// "to start at 14:20 (between 14:05 and 15:10)"; empty when the server said nothing.
+// "to start about 14:20, between 14:05 and 15:10"; empty when the server said nothing.
 std::string shown_start(const Json& expected_start);
 
 // Who has what is waited for, since when and until when.

@@ -11,14 +11,15 @@ using testing::Ran;
 using testing::TestServer;
 
 constexpr const char* kWaits =
-    R"({"id":"12","state":"waiting","reason":"capacity","sentence":"waiting for 1 gpu:a100",
+    R"({"id":"12","state":"waiting","reason":"capacity","sentence":"waiting for 1 gpu:a100, free by 2026-01-05T14:20:00Z",
 "waits_for":[],"until":null,"position":3,"resource":"gpu:a100","asked":1,"in_use":4,"limit":4,
 "held_by":[{"namespace":"chem","amount":4,"borrowed":2,"since":"2026-01-05T09:00:00Z",
 "until":"2026-01-05T14:20:00Z"}],"starts_by":"2026-01-05T14:20:00Z",
 "expected_start":{"expected":"2026-01-05T14:00:00Z","earliest":"2026-01-05T13:30:00Z",
 "latest":"2026-01-05T14:10:00Z","not_before":null,"rough":false},
 "alternatives":[{"change":"--gpus v100:1","starts":"now"},
-{"change":"--cpus 2","starts":"2026-01-05T13:40:00Z"}]})";
+{"change":"--tier interactive","starts":"now","yields":2},
+{"change":"--cpus 2","starts":"2026-01-05T13:40:00Z"},{"change":"--cpus 1","starts":null}]})";
 
 // The tests' own zone is whatever the machine's is.
 std::string clock_of(const char* rfc3339) { return show_clock(rfc3339); }
@@ -33,13 +34,45 @@ TEST(ExplainVerb, SaysWhoHasItWhenItStartsAndWhatWouldStartSooner) {
                                clock_of("2026-01-05T09:00:00Z") + ", until " +
                                clock_of("2026-01-05T14:20:00Z") + " at the latest"))
       << ran.out;
-  EXPECT_TRUE(has(ran.out, "to start at " + clock_of("2026-01-05T14:00:00Z") + " (between " +
+  EXPECT_TRUE(has(ran.out, "to start about " + clock_of("2026-01-05T14:00:00Z") + ", between " +
                                clock_of("2026-01-05T13:30:00Z") + " and " +
-                               clock_of("2026-01-05T14:10:00Z") + ")"))
+                               clock_of("2026-01-05T14:10:00Z")))
       << ran.out;
   EXPECT_TRUE(has(ran.out, "would start now ")) << ran.out;
   EXPECT_TRUE(has(ran.out, "--gpus v100:1")) << ran.out;
-  EXPECT_TRUE(has(ran.out, "would start by " + clock_of("2026-01-05T13:40:00Z"))) << ran.out;
+  EXPECT_TRUE(has(ran.out, "would start about " + clock_of("2026-01-05T13:40:00Z"))) << ran.out;
+  EXPECT_TRUE(has(ran.out, "--tier interactive (2 runs make room)")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "could start ")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "waiting for 1 gpu:a100, free by " + clock_of("2026-01-05T14:20:00Z")))
+      << ran.out;
+}
+
+TEST(ExplainVerb, AsksAboutOneTask) {
+  TestServer server;
+  server.on("GET", "/api/v1/jobs/{id}/explain", kWaits);
+  server.start();
+  EXPECT_EQ(server.run({"explain", "12[3]"}).code, kExitOk);
+  EXPECT_TRUE(has(server.requests().back(), "12%5B3%5D/explain") ||
+              has(server.requests().back(), "12[3]/explain"))
+      << server.requests().back();
+}
+
+TEST(SubmitVerb, ADryRunNamesAllNodesAndTheRest) {
+  TestServer server;
+  server.on("GET", "/api/v1/whoami", R"({"user":"ada","namespaces":{"lab":"member"}})");
+  server.on("POST", "/api/v1/jobs",
+            R"({"jobs":[{"starts":"now","site":"local","node":"n1","tasks":6,"tasks_now":3,
+"places":[{"site":"local","node":"n1","tasks":1},{"site":"local","node":"n2","tasks":2}],
+"rest":{"tasks":3,"first":"2026-01-05T14:00:00Z","last":"2026-01-05T15:00:00Z","rough":false},
+"reason":null,"sentence":null,"starts_by":null,"expected_start":null,"alternatives":[]}],
+"warnings":["only the first 10 are explained"]})");
+  server.start();
+  const Ran ran = server.run({"submit", "--dry-run", "--array", "1-6", "--", "true"});
+  EXPECT_TRUE(has(ran.out, "3 of 6 tasks now on local/n1, local/n2 (2 tasks)")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "3 tasks from about " + clock_of("2026-01-05T14:00:00Z") +
+                               " on, the last about " + clock_of("2026-01-05T15:00:00Z")))
+      << ran.out;
+  EXPECT_TRUE(has(ran.err, "note: only the first 10 are explained")) << ran.err;
 }
 
 TEST(SubmitVerb, ADryRunSaysWhereAndWhen) {
@@ -47,7 +80,7 @@ TEST(SubmitVerb, ADryRunSaysWhereAndWhen) {
   server.on("GET", "/api/v1/whoami", R"({"user":"ada","namespaces":{"lab":"member"}})");
   server.on("POST", "/api/v1/jobs",
             R"({"jobs":[{"starts":"now","site":"local","node":"n1","tasks":1,"tasks_now":1,
-"reason":null,"sentence":null,"starts_by":null,"expected_start":null,"alternatives":[]}],
+"places":[{"site":"local","node":"n1","tasks":1}],"rest":null,"reason":null,"sentence":null,"starts_by":null,"expected_start":null,"alternatives":[]}],
 "warnings":[]})");
   server.start();
   const Ran ran = server.run({"submit", "--dry-run", "--", "true"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <iostream>
+#include <regex>
 
 namespace atl::cli {
 namespace {
@@ -159,6 +160,18 @@ std::string show_clock(const std::string& rfc3339) {
   const Duration away = std::max(*when - now, now - *when);
   const bool near = away < minutes(10);
   return (today ? "" : text.substr(0, 11)) + text.substr(11, near ? 8 : 5);
+}
+
+std::string with_local_times(const std::string& sentence) {
+  static const std::regex kTime(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)");
+  std::string out;
+  auto rest = sentence.cbegin();
+  for (std::sregex_iterator at(sentence.begin(), sentence.end(), kTime), end; at != end; ++at) {
+    out.append(rest, (*at)[0].first);
+    out += show_clock(at->str());
+    rest = (*at)[0].second;
+  }
+  return out.append(rest, sentence.cend());
 }
 
 }  // namespace atl::cli

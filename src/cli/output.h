@@ -64,6 +64,8 @@ std::string show_age(const std::string& rfc3339);         // "4m ago"
 std::string show_local_time(const std::string& rfc3339);  // "2026-11-15 22:03:11"
 // "14:20", with the date when that is another day, with seconds when it is near.
 std::string show_clock(const std::string& rfc3339);
+// A sentence of the server's, with its times as show_clock shows them.
+std::string with_local_times(const std::string& sentence);
 Time wall_clock();
 
 }  // namespace atl::cli

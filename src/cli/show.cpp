@@ -241,7 +241,8 @@ std::string job_card(Session& session, const Json& job, const ArrayView& array) 
             Color::strong);
   const bool live = job.text("state") != "ended";
   card.line("state", word + (live ? ", " + show_job_time(job) : ""), state_color(word));
-  card.line("why", job.text("sentence").empty() ? end_message(job) : job.text("sentence"));
+  card.line("why", job.text("sentence").empty() ? end_message(job)
+                                                : with_local_times(job.text("sentence")));
   card.line("exit code", shown_exit(job));
   card.line("namespace", job.text("namespace")).line("user", job.text("user"));
   if (job.has("spec")) spec_lines(card, job);
@@ -369,7 +370,7 @@ std::string explanation_card(Session& session, const Json& why) {
   Card card(session.terminal.color);
   const std::string state = why.text("state");
   card.line("job", why.text("id"), Color::strong).line("state", state, state_color(state));
-  card.line("reason", why.text("reason")).line("why", why.text("sentence"));
+  card.line("reason", why.text("reason")).line("why", with_local_times(why.text("sentence")));
   card.line("waits for", join(why["waits_for"], ", ")).line("until", shown_time(why, "until"));
   card.line("position", why.has("position") ? why.text("position") + " in its namespace" : "");
   holder_lines(card, why);
@@ -407,9 +408,10 @@ void add_show_verbs(Verbs& verbs) {
   auto id = std::make_shared<std::string>();
   verb = verbs.add(nullptr, "explain",
                    "Say why a job waits, when it is expected to start, and what would start sooner",
-                   "atoll explain 12\natoll explain last -o json",
+                   "atoll explain 12\natoll explain 12[7]       one task of an array\natoll "
+                   "explain last -o json",
                    [id](Session& session) { return explain(session, *id); });
-  verb->add_option("ID", *id, "12 or last")->required();
+  verb->add_option("ID", *id, "12, 12[7] or last")->required();
 }
 
 }  // namespace atl::cli

@@ -86,7 +86,7 @@ std::string status_of(const Json& job, ArrayProgress& progress) {
   const std::string id = job.text("id");
   if (job["tasks"].is_object()) return id + ": " + progress.line(job, Steady::now());
   if (job.text("state") != "waiting") return {};
-  const std::string sentence = job.text("sentence");
+  const std::string sentence = with_local_times(job.text("sentence"));
   return id + ": " + (sentence.empty() ? "waiting: " + job.text("reason") : sentence);
 }
 

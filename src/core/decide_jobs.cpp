@@ -6,8 +6,10 @@
 #include "base/text.h"
 #include "core/decide.h"
 #include "core/limits.h"
+#include "core/scheduling/bounds.h"
 #include "core/scheduling/explain.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/sentence.h"
 
 namespace atl::core {
 namespace {
@@ -114,6 +116,26 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
       "resources");
 }
 
+// A quota, with what may be borrowed, that could never hold it.
+Result<void> check_quota(const State& state, const SubmitJob& job, NamespaceId ns) {
+  if (job.keep) return {};
+  Terms terms = job.terms;
+  settle_parts(state, terms.resources);
+  const auto block = scheduling::beyond_quota(state, ns, terms);
+  if (!block) return {};
+  std::string message = terms.gang > 1 ? "a gang of " + std::to_string(terms.gang) + " with " +
+                                             scheduling::format_resources(terms.resources) + " each"
+                                       : scheduling::format_resources(terms.resources);
+  message += " is more than the quota of " + block->holder +
+             " ever allows: " + scheduling::format_amount(block->resource, block->limit);
+  if (const auto nearest = scheduling::nearest_possible(state, ns, terms))
+    message += "; the nearest that fits is " +
+               (nearest->gang != terms.gang ? "a gang of " + std::to_string(nearest->gang)
+                                            : scheduling::format_resources(nearest->resources));
+  return fail(ErrorCode::infeasible, message + " (keep: true or --keep waits for a larger quota)",
+              terms.gang > 1 ? "gang" : "resources");
+}
+
 Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
                                      const std::string& name) {
   const Namespace* ns = state.namespace_named(name);
@@ -142,6 +164,7 @@ Result<void> check_submission(const State& state, const Actor& actor, const Subm
   if (auto ok = check_labels(job.labels); !ok) return ok;
   if (auto ok = check_dependencies(state, actor, job.dependencies); !ok) return ok;
   if (auto ok = check_feasible(state, job); !ok) return ok;
+  if (auto ok = check_quota(state, job, ns); !ok) return ok;
   return check_queued(state.namespaces.at(ns), ahead);
 }
 
@@ -333,6 +356,10 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   SubmitJob probe;
   probe.terms = terms;
   if (auto ok = check_feasible(state, probe); !ok) return ok;
+  // A quota may have become smaller since: what asks for no more than before goes on waiting.
+  if (terms.resources != state.terms_of(job).resources) {
+    if (auto ok = check_quota(state, probe, job.ns); !ok) return ok;
+  }
   draft.add(std::move(changed));
   return {};
 }

@@ -130,7 +130,8 @@ TEST(Forecast, WithoutARoundItGoesByWhatRuns) {
   const Outlook outlook = forecast(world.state, world.now, {last}, options).at(last);
   EXPECT_TRUE(outlook.rough);
   EXPECT_EQ(outlook.at, world.now + hours(20)) << "forty jobs, four at a time";
-  EXPECT_EQ(rough_forecast(world.state, world.now, last, kCertain).at, outlook.at);
+  EXPECT_EQ(rough_forecast(world.state, world.now, last, {.quantile_milli = kCertain}).at,
+            outlook.at);
 }
 
 TEST(Forecast, AnotherRequestIsTriedInItsPlace) {

@@ -81,7 +81,9 @@ TEST(Gang, ItsQuotaCountsAllMembers) {
   Quota quota;
   quota.cpu_milli = 3000;
   world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
-  const JobId four = world.submit(gang(4));
+  SubmitJob kept = gang(4);
+  kept.keep = true;
+  const JobId four = world.submit(kept);
   const JobId three = world.submit(gang(3));
   world.settle();
   EXPECT_EQ(placed(world, four), 0u);

@@ -25,6 +25,7 @@
 #include "base/time.h"
 #include "core/core.h"
 #include "journal/journal.h"
+#include "runtime/aside.h"
 #include "runtime/payload_cache.h"
 #include "site/driver.h"
 
@@ -110,6 +111,12 @@ class Runtime {
 
   // On the runtime's thread, or when it does not run.
   const core::State& state() const { return state_; }
+  // Begins work in a copy of the process, on the same thread. The state that the copy sees is its
+  // own: the work may change it.
+  [[nodiscard]] Result<std::shared_ptr<Copy>> begin_aside(
+      Aside& aside, const std::function<std::string(core::State& own)>& work) {
+    return aside.begin([&] { return work(state_); });
+  }
   // Looks up what decide may not: ended dependencies, ended jobs to requeue. On the same thread.
   [[nodiscard]] Result<void> complete(core::Request& request);
   Health health() const;  // from any thread

@@ -42,7 +42,7 @@ class FullMachine(unittest.TestCase):
         self.assertTrue(3000 < seconds_from_now(tried["starts"]) < 3700, tried)
         self.assertFalse(tried["expected_start"]["rough"])
         shown = self.atoll.cli("submit", "--dry-run", "--cpus", "1", "--", "true")
-        for words in ("not now", "waiting for 1 core", "to start at "):
+        for words in ("not now", "waiting for 1 core", "to start about "):
             self.assertIn(words, shown.stdout)
         self.assertIn("nothing was submitted", shown.stderr)
         self.assertEqual(self.jobs(), before)
@@ -61,8 +61,21 @@ class FullMachine(unittest.TestCase):
         self.assertEqual([held["namespace"] for held in why["held_by"]], ["default"])
         self.assertTrue(3000 < seconds_from_now(why["expected_start"]["expected"]) < 3700, why)
         shown = self.atoll.cli("explain", job).stdout
-        for words in ("default has 2, since ", "at the latest", "to start at ", "1 in its namespace"):
+        for words in ("default has 2, since ", "at the latest", "to start about ", "1 in its namespace"):
             self.assertIn(words, shown)
+
+    def test_one_task_of_an_array_is_explained(self):
+        job = self.submit("--array", "0-1", "--cpus", "2", "--time", "1h", "--", "true")
+        self.addCleanup(self.atoll.cli, "cancel", job)
+        why = self.atoll.json("explain", f"{job}[1]")
+        self.assertEqual((why["id"], why["state"], why["reason"]), (f"{job}[1]", "waiting", "capacity"))
+        self.assertTrue(6600 < seconds_from_now(why["expected_start"]["expected"]) < 7300, why)
+
+    def test_what_is_infeasible_is_told_the_nearest_that_is_not(self):
+        job = self.submit("--keep", "--cpus", "64", "--", "true")
+        self.addCleanup(self.atoll.cli, "cancel", job)
+        offered = self.atoll.json("explain", job)["alternatives"]
+        self.assertIn("--cpus 2", [each["change"] for each in offered])
 
     def test_many_at_once_are_answered_or_asked_to_come_back(self):
         job = self.submit("--cpus", "1", "--", "true")
@@ -86,6 +99,22 @@ class FullMachine(unittest.TestCase):
         server = self.atoll.server_pids()[0]
         copies = [pid for pid in all_pids() if parent(pid) == server and exe(pid) == "atoll"]
         self.assertEqual(copies, [])
+
+
+class Yielding(unittest.TestCase):
+    def test_another_tier_starts_when_others_make_room_as_it_says(self):
+        atoll = Atoll("sites: {local: {cpus: 2}}\n")
+        self.addCleanup(atoll.destroy)
+        wish = ("--cpus", "2", "--grace", "0s", "--", "sleep", "300")
+        first = atoll.submit("--tier", "opportunistic", *wish)
+        wait_for(lambda: atoll.job(first)["state"] == "running", "the first to run")
+        job = atoll.submit("--tier", "opportunistic", *wish)
+        offered = atoll.json("explain", job)["alternatives"]
+        self.assertIn({"change": "--tier batch", "starts": "now", "yields": 1}, offered)
+        self.assertIn("--tier batch (1 run makes room)", atoll.cli("explain", job).stdout)
+        atoll.cli("cancel", job)
+        changed = atoll.submit("--tier", "batch", *wish)
+        wait_for(lambda: atoll.job(changed)["state"] == "running", "it to start")
 
 
 class EmptyMachine(unittest.TestCase):

@@ -7,80 +7,11 @@
 #include "core/index.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/round.h"
+#include "core/scheduling/sentence.h"
 #include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
 namespace {
-
-std::string amount(const std::string& resource, int64_t value) {
-  if (resource == "cpu") return format_milli(value);
-  if (resource == "memory") return format_bytes(value);
-  return resource == "tasks" ? std::to_string(value) : format_milli(value);
-}
-
-// Whoever reads a sentence has no use for a part of a second.
-std::string told(Time time) {
-  constexpr int64_t kSecond = 1'000'000;
-  return format_time({(time.us + kSecond - 1) / kSecond * kSecond});
-}
-
-std::string unit_name(const std::string& resource, int64_t count) {
-  if (resource == "cpu") return count == 1000 ? "core" : "cores";
-  if (resource == "memory") return "of memory";
-  if (resource == "tasks") return count == 1 ? "task" : "tasks";
-  return resource;
-}
-
-std::string asked(const Block& block) {
-  return amount(block.resource, block.asked) + " " + unit_name(block.resource, block.asked);
-}
-
-std::string in_use(const Block& block) {
-  return amount(block.resource, block.in_use) + " of " + amount(block.resource, block.limit) +
-         " in use";
-}
-
-std::string sentence_for(const State& state, const Job& job, const Block& block) {
-  switch (block.obstacle) {
-    case Obstacle::quota:
-      if (block.asked > block.limit) {
-        return "asks for " + asked(block) + ", more than the quota of " + block.holder +
-               " ever allows: " + amount(block.resource, block.limit);
-      }
-      return "waiting for " + asked(block) + " within the quota of " + block.holder + ": " +
-             in_use(block);
-    case Obstacle::array_limit:
-      return "waiting for the array's own limit of " + std::to_string(block.limit) +
-             " tasks at once";
-    case Obstacle::no_site:
-      return block.resource.empty()
-                 ? "waiting for a site to come: none is available"
-                 : "waiting for site " + block.resource + ": it is not available";
-    case Obstacle::draining:
-      if (!block.holder.empty())
-        return "waiting for node " + block.holder + " of site " + block.resource +
-               ", which is draining: `atoll node undrain " + block.holder +
-               "` lets it start work again";
-      return "waiting for site " + block.resource + ", which is draining: `atoll site undrain " +
-             block.resource + "` lets it start work again";
-    case Obstacle::calendar:
-      return "waiting for the calendar, by which " +
-             std::string(enum_name(state.terms_of(job).tier)) + " work has at most " +
-             amount(block.resource, block.limit) + " " + unit_name(block.resource, block.limit) +
-             " at this time (entry " + block.holder + "): " + in_use(block);
-    case Obstacle::infeasible:
-      return (job.gang
-                  ? "waiting for capacity to come: all nodes together cannot hold so many with "
-                  : "waiting for capacity to come: no node is large enough for ") +
-             format_resources(state.terms_of(job).resources);
-    case Obstacle::reserved:
-      return "what it needs on " + block.resource + " is reserved: " + block.holder;
-    case Obstacle::capacity:
-      return "waiting for " + asked(block) + ": " + in_use(block);
-    default:
-      return "starting in the next round";
-  }
-}
 
 // What the jobs that are waited for have to do, if it is the same for all.
 const char* awaited(const Job& job) {
@@ -113,9 +44,10 @@ Explanation dependency(const Job& job) {
 
 // Of a job of which nothing can start: its tasks pause, the next of them has its place already, or
 // other members of a gang have theirs.
-Explanation pausing_or_in_line(const Job& job) {
+Explanation pausing_or_in_line(const Job& job, std::optional<uint32_t> only) {
   Explanation why;
   for (const auto& [index, task] : job.tasks) {
+    if (only && index != *only && !job.gang) continue;
     if (task.line && why.sentence.empty()) {
       why.block.obstacle = Obstacle::in_line;
       why.sentence = "next in line: it starts when a task of job " +
@@ -261,30 +193,6 @@ Block first_block(const World& now, const Job& job, uint32_t& members) {
   }
 }
 
-// Who has it: "(bio has 2, chem has 2, 1 of it borrowed; free by … at the latest)".
-void tell_holders(const World& world, const Job& job, Explanation& why) {
-  constexpr size_t kTold = 3;
-  const State& state = *world.state;
-  why.held_by = held_by(world, job, state.terms_of(job), why.block);
-  if (why.held_by.empty()) return;
-  Time until;
-  bool known = true;
-  for (size_t i = 0; i < why.held_by.size(); ++i) {
-    const HeldBy& each = why.held_by[i];
-    known &= static_cast<bool>(each.until);
-    until = std::max(until, each.until);
-    if (i >= kTold) continue;
-    why.sentence += (i ? ", " : " (") + state.namespaces.at(each.ns).name + " has " +
-                    amount(why.block.resource, each.amount);
-    if (each.borrowed > 0)
-      why.sentence += ", " + amount(why.block.resource, each.borrowed) + " of it borrowed";
-  }
-  if (why.held_by.size() > kTold)
-    why.sentence += " and " + std::to_string(why.held_by.size() - kTold) + " more";
-  if (known) why.sentence += "; free by " + told(until) + " at the latest";
-  why.sentence += ")";
-}
-
 // Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to
 // do.
 constexpr uint64_t kPositionMax = 20'000;
@@ -339,7 +247,7 @@ Explanation explain(const State& state, const Job& job, bool quick, Time now) {
   return explain(glance, job, quick);
 }
 
-Explanation explain(Glance& glance, const Job& job, bool quick) {
+Explanation explain(Glance& glance, const Job& job, bool quick, std::optional<uint32_t> index) {
   const State& state = glance.state();
   const Time now = glance.now();
   Explanation why;
@@ -349,11 +257,12 @@ Explanation explain(Glance& glance, const Job& job, bool quick) {
     return why;
   }
   if (!job.dependencies.empty()) return dependency(job);
-  if (job.waiting.empty() || (job.gang && !job.tasks.empty())) return pausing_or_in_line(job);
+  const bool waits = index ? job.waiting.contains(*index) : !job.waiting.empty();
+  if (!waits || (job.gang && !job.tasks.empty())) return pausing_or_in_line(job, index);
   uint32_t members = 0;
   const World& world = glance.world();
   why.block = first_block(world, job, members);
-  why.sentence = sentence_for(state, job, why.block);
+  why.sentence = sentence_for(world, job, why.block);
   if (state.terms_of(job).gang > 1 && why.block.obstacle != Obstacle::turn)
     why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
                    " members start together and " + std::to_string(members) +
@@ -364,10 +273,13 @@ Explanation explain(Glance& glance, const Job& job, bool quick) {
   if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))
     why = std::move(*room);
   if (quick) return why;
-  tell_holders(world, job, why);
+  Holders holders = holders_of(world, job, state.terms_of(job), why.block);
+  why.sentence += holders_text(world, why.block, holders);
+  why.held_by = std::move(holders.all);
   const Prospects prospect = prospects(state, job, state.terms_of(job), now);
   why.alternatives = prospect.alternatives;
   why.sooner = prospect.sooner;
+  why.nearest = prospect.nearest;
   why.position = position_of(state, job);
   if (why.position <= 1) why.starts_by = prospect.by;  // those ahead may take it first
   why.sentence += "; position " + std::to_string(why.position) +

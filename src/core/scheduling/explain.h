@@ -20,6 +20,7 @@ struct Explanation {
   Time starts_by;                         // at the latest, if nobody else comes; zero: nobody knows
   std::vector<Alternative> alternatives;  // that would start now
   std::vector<Alternative> sooner;        // that would not, but before the job itself
+  std::optional<Alternative> nearest;     // that could ever start, if the job itself could not
 };
 
 // What explanations of one moment share, made when first asked for: the world as it is, and as a
@@ -41,7 +42,9 @@ class Glance {
 // Of a live job that has something waiting. `quick` leaves out the position, who holds what it
 // waits for, and what would make it start. `now` counts when it is
 // later than the last event: a calendar's hour or a reservation begins without one.
-Explanation explain(Glance& glance, const Job& job, bool quick = false);
+// Of one task that waits if an index is named: it may pause while others of its job wait.
+Explanation explain(Glance& glance, const Job& job, bool quick = false,
+                    std::optional<uint32_t> index = {});
 Explanation explain(const State& state, const Job& job, bool quick = false, Time now = {});
 
 // From 1, among the ready jobs of its namespace and tier.

@@ -85,7 +85,9 @@ TEST(Explain, WhatAQuotaNeverAllowsIsSaidSo) {
   Quota quota;
   quota.cpu_milli = 1000;
   world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
-  const JobId id = world.submit(TestWorld::job(2000));
+  SubmitJob job = TestWorld::job(2000);
+  job.keep = true;
+  const JobId id = world.submit(job);
   world.settle();
   EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
             "asks for 2 cores, more than the quota of namespace lab ever allows: 1; position 1");
@@ -98,8 +100,109 @@ TEST(Explain, SpeaksOfTheNodeWhereLeastIsMissing) {
   world.submit(TestWorld::job(2000));
   const JobId id = world.submit(TestWorld::job(3000));
   world.settle();
-  const Block block = explain(world.state, world.state.jobs.at(id)).block;
-  EXPECT_EQ(block.in_use, 2000);
+  const Explanation why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_EQ(why.block.in_use, 2000);
+  ASSERT_EQ(why.held_by.size(), 1u);
+  EXPECT_EQ(why.held_by[0].amount, 2000) << "those on other nodes have nothing of it";
+  EXPECT_EQ(why.sentence,
+            "waiting for 3 cores on one node: 2 of 4 in use on n2, where least is missing "
+            "(lab has 2); position 1");
+}
+
+TEST(Explain, OtherModelsDoNotCount) {
+  TestWorld world;
+  NodeCapacity mixed = node("n", 8, 1 << 30, 3);
+  mixed.devices[1].model = mixed.devices[2].model = "v100";
+  world.nodes({mixed});
+  SubmitJob job = TestWorld::job();
+  job.terms.resources.devices = {{"gpu", "a100", 1}, {"gpu", "v100", 1}};
+  world.submit(job);
+  const JobId id = world.submit(job);
+  world.settle();
+  const Explanation why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_EQ(why.sentence, "waiting for 1 gpu:a100: 1 of 1 in use (lab has 1); position 1");
+}
+
+TEST(Explain, FreeByIsWhenEnoughOfItIsFree) {
+  TestWorld world;
+  world.nodes({node("n", 8)});
+  for (const int64_t hour : {1, 2, 3}) {
+    SubmitJob job = TestWorld::job(2000);
+    job.terms.wall = hours(hour);
+    job.terms.grace = {};
+    world.submit(job);
+  }
+  world.settle();
+  const JobId id = world.submit(TestWorld::job(5000));
+  world.settle();
+  const std::string sentence = explain(world.state, world.state.jobs.at(id)).sentence;
+  EXPECT_NE(sentence.find("enough free by 1970-01-01T02:00:01Z at the latest"), std::string::npos)
+      << sentence;
+}
+
+TEST(Explain, PartsOfDevicesAreCalledWhatTheyAre) {
+  TestWorld world;
+  NodeCapacity shared = node("n", 8, 1 << 30, 1);
+  shared.devices[0].memory_bytes = int64_t{16} << 30;
+  shared.devices[0].share_step_milli = 1;
+  NodeCapacity cut = node("m", 8, 1 << 30, 1, "h100");
+  cut.devices[0].slots = 2;
+  cut.devices[0].profiles = {{"1g.5gb", 1, {0, 1}}};
+  world.nodes({shared, cut});
+  const auto waits = [&](DeviceRequest request) {
+    SubmitJob job = TestWorld::job();
+    job.terms.resources.devices = {std::move(request)};
+    for (int i = 0; i < 2; ++i) world.submit(job);
+    const JobId id = world.submit(job);
+    world.settle();
+    return explain(world.state, world.state.jobs.at(id)).sentence;
+  };
+  DeviceRequest memory{"gpu", "a100", 1};
+  memory.memory_bytes = int64_t{8} << 30;
+  EXPECT_EQ(waits(memory),
+            "waiting for 8Gi of gpu:a100: 1 of 1 devices in use (lab has 1); position 1");
+  DeviceRequest slice{"gpu", "", 1};
+  slice.profile = "1g.5gb";
+  EXPECT_EQ(waits(slice),
+            "waiting for a slice 1g.5gb of gpu: 1 of 1 devices in use (lab has 1); position 2");
+}
+
+TEST(Explain, AGangIsToldAllThatHasToComeBack) {
+  TestWorld world;
+  world.nodes({node("n1", 2), node("n2", 2), node("n3", 2)});
+  for (const char* name : {"n1", "n2"})
+    world.run(Request{TestWorld::admin(), DrainNode{"local", name, true}});
+  SubmitJob gang = TestWorld::job(2000);
+  gang.array = true;
+  gang.indices = IntervalSet({0, 2});
+  gang.terms.gang = 3;
+  const JobId id = world.submit(gang);
+  world.settle();
+  const std::string sentence = explain(world.state, world.state.jobs.at(id)).sentence;
+  EXPECT_NE(sentence.find("waiting for nodes n1 and n2, which are draining: `atoll node undrain "
+                          "n1`, `atoll node undrain n2` let them start work again"),
+            std::string::npos)
+      << sentence;
+}
+
+TEST(Explain, OneTaskOfAnArray) {
+  TestWorld world;
+  world.nodes({node("n", 1)});
+  SubmitJob job = TestWorld::job();
+  job.array = true;
+  job.indices = IntervalSet({0, 3});
+  job.terms.retry.max = 1;
+  job.terms.retry.backoff = minutes(1);
+  const JobId id = world.submit(job);
+  world.settle();
+  AttemptResult failed;
+  failed.exit_code = 1;
+  world.run(Report{AttemptEnded{{id, 0, 1}, failed}});
+  world.settle();
+  Glance glance(world.state, world.now);
+  const Job& waits = world.state.jobs.at(id);
+  EXPECT_EQ(explain(glance, waits, true, 0).block.obstacle, Obstacle::backoff);
+  EXPECT_EQ(explain(glance, waits, true, 2).block.obstacle, Obstacle::capacity);
 }
 
 TEST(Explain, OfAModelNoMoreIsAskedThanOthersLeave) {

@@ -38,7 +38,8 @@ struct Block {
   int64_t asked = 0;
   int64_t in_use = 0;
   int64_t limit = 0;
-  std::string holder;  // whose quota: "namespace bio", "cohort physics"
+  // Whose quota: "namespace bio", "cohort physics"; of capacity the node: "local/n1".
+  std::string holder;
   bool operator==(const Block&) const = default;
 };
 

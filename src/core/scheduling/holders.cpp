@@ -9,27 +9,75 @@
 namespace atl::core::scheduling {
 namespace {
 
-// What of the resource a task has that is there.
-int64_t amount_of(const Holder& holder, const Terms& its, const Terms& asked,
-                  const std::string& resource) {
-  if (resource == "cpu") return its.resources.cpu_milli;
-  if (resource == "memory") return its.resources.memory_bytes;
-  if (resource == "tasks") return 1;
-  int64_t sum = 0;
-  for (const HeldDevice& held : holder.devices) {
-    const bool named = resource == held.kind || resource == device_name(held.kind, held.model);
-    const bool wanted = std::any_of(
-        asked.resources.devices.begin(), asked.resources.devices.end(),
-        [&](const DeviceRequest& request) {
-          const std::vector<std::string> models = models_of(request);
-          return request.kind == held.kind &&
-                 std::any_of(models.begin(), models.end(), [&](const std::string& model) {
-                   return model.empty() || model == held.model;
-                 });
-        });
-    if (named || (wanted && resource.starts_with(held.kind + ":"))) sum += held.counts_milli;
+// What of a block's resource a task has.
+class Measure {
+ public:
+  Measure(const Terms& asked, const Block& block) : block_(block) {
+    for (const DeviceRequest& request : asked.resources.devices) {
+      if (block.obstacle == Obstacle::capacity && request_name(request) == block.resource)
+        request_ = &request;
+    }
   }
-  return sum;
+
+  int64_t of(const Node& node, const Holder& holder, const Terms& its) const {
+    if (block_.resource == "cpu") return its.resources.cpu_milli;
+    if (block_.resource == "memory") return its.resources.memory_bytes;
+    if (block_.resource == "tasks") return 1;
+    int64_t sum = 0;
+    for (const HeldDevice& held : holder.devices) {
+      if (counts(node, held)) sum += held.counts_milli;
+    }
+    return sum;
+  }
+
+ private:
+  // On a node the devices that would serve the request, for a quota those that it counts.
+  bool counts(const Node& node, const HeldDevice& held) const {
+    if (!request_)
+      return block_.resource == held.kind || block_.resource == device_name(held.kind, held.model);
+    const auto& devices = node.capacity.devices;
+    return std::any_of(devices.begin(), devices.end(), [&](const Device& device) {
+      return device.unit == held.unit && device.kind == held.kind && serves(device, *request_);
+    });
+  }
+
+  const Block& block_;
+  const DeviceRequest* request_ = nullptr;
+};
+
+// When so much has come free, by what each gives back and when.
+Time when_free(std::vector<std::pair<Time, int64_t>> ends, int64_t lacking) {
+  std::sort(ends.begin(), ends.end());
+  for (const auto& [until, amount] : ends) {
+    lacking -= amount;
+    if (lacking <= 0) return until;
+  }
+  return {};
+}
+
+// When the node has enough of the one resource: devices have to be free as they are asked for.
+Time when_fits(const World& world, size_t at, NamespaceId ns, const Terms& terms,
+               const std::string& resource) {
+  Resources only;
+  if (resource == "cpu")
+    only.cpu_milli = terms.resources.cpu_milli;
+  else if (resource == "memory")
+    only.memory_bytes = terms.resources.memory_bytes;
+  else
+    only.devices = terms.resources.devices;
+  const NodeView& view = world.nodes[at];
+  std::vector<std::tuple<Time, TaskId, const Holder*>> ends;
+  for (const auto& [task, holder] : view.node->holders) {
+    if (holder.until && !handed_on(*world.state, task, holder))
+      ends.emplace_back(holder.until, task, &holder);
+  }
+  std::sort(ends.begin(), ends.end());
+  Room room = room_for(view, ns, terms, ends_by(world, terms));
+  for (const auto& [until, task, holder] : ends) {
+    add(room, left_by(world, at, task, *holder, ns));
+    if (fits(room, only)) return until;
+  }
+  return {};
 }
 
 }  // namespace
@@ -41,21 +89,25 @@ bool below(const State& state, NamespaceId ns, CohortId cohort) {
   return found;
 }
 
-std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& terms,
-                            const Block& block) {
+Holders holders_of(const World& world, const Job& job, const Terms& terms, const Block& block) {
   const bool by_quota = block.obstacle == Obstacle::quota;
   if (!by_quota && block.obstacle != Obstacle::capacity) return {};
   const CohortId cohort = by_quota ? over_quota_of(world, job.ns, terms) : CohortId{};
+  const Measure measure(terms, block);
   const std::set<TaskId> borrowed = borrowed_tasks(world);
   std::map<NamespaceId, HeldBy> sums;
   std::set<NamespaceId> open;  // of which nobody knows when they end
-  for (const NodeView& view : world.nodes) {
-    if (!by_quota && (!meant(view, terms) || !node_could(*view.node, terms.resources))) continue;
+  std::vector<std::pair<Time, int64_t>> ends;
+  Holders found;
+  for (size_t i = 0; i < world.nodes.size(); ++i) {
+    const NodeView& view = world.nodes[i];
+    if (!by_quota && full_name(view) != block.holder) continue;
+    if (!by_quota) found.enough_by = when_fits(world, i, job.ns, terms, block.resource);
     for (const auto& [task, holder] : view.node->holders) {
       const bool counts =
           !by_quota || (cohort ? below(*world.state, holder.ns, cohort) : holder.ns == job.ns);
       const Terms& its = world.state->terms.at(holder.terms).terms;
-      const int64_t amount = counts ? amount_of(holder, its, terms, block.resource) : 0;
+      const int64_t amount = counts ? measure.of(*view.node, holder, its) : 0;
       if (amount == 0) continue;
       HeldBy& sum = sums[holder.ns];
       sum.ns = holder.ns;
@@ -64,17 +116,21 @@ std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& ter
       if (!sum.since || holder.since < sum.since) sum.since = holder.since;
       sum.until = std::max(sum.until, holder.until);
       if (!holder.until) open.insert(holder.ns);
+      if (holder.until && !handed_on(*world.state, task, holder))
+        ends.emplace_back(holder.until, amount);
     }
   }
-  std::vector<HeldBy> list;
   for (auto& [ns, sum] : sums) {
     if (open.count(ns)) sum.until = {};
-    list.push_back(sum);
+    found.sum += sum.amount;
+    found.all.push_back(sum);
   }
-  std::sort(list.begin(), list.end(), [](const HeldBy& a, const HeldBy& b) {
+  std::sort(found.all.begin(), found.all.end(), [](const HeldBy& a, const HeldBy& b) {
     return std::tie(b.amount, a.ns) < std::tie(a.amount, b.ns);
   });
-  return list;
+  if (by_quota)
+    found.enough_by = when_free(std::move(ends), block.in_use + block.asked - block.limit);
+  return found;
 }
 
 }  // namespace atl::core::scheduling

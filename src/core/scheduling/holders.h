@@ -18,8 +18,13 @@ struct HeldBy {
 // Whether the namespace belongs to the cohort, or to one below it.
 bool below(const State& state, NamespaceId ns, CohortId cohort);
 
-// For a block by capacity or quota; those who have most come first.
-std::vector<HeldBy> held_by(const World& world, const Job& job, const Terms& terms,
-                            const Block& block);
+struct Holders {
+  std::vector<HeldBy> all;  // those who have most come first
+  int64_t sum = 0;          // of what they have
+  Time enough_by;           // when as much as is lacking is free at the latest; zero: nobody knows
+};
+
+// For a block by capacity, on its node, or by quota; the same amounts that the block speaks of.
+Holders holders_of(const World& world, const Job& job, const Terms& terms, const Block& block);
 
 }  // namespace atl::core::scheduling

@@ -51,13 +51,6 @@ int64_t asked_with_models(const Resources& resources, const DeviceRequest& reque
   return asked;
 }
 
-// "gpu:a100", "gpu:a100|v100|any".
-std::string request_name(const DeviceRequest& request) {
-  std::string name = device_name(request.kind, request.model);
-  for (const std::string& model : request.also) name += "|" + (model.empty() ? "any" : model);
-  return name + (takes_slice(request) ? ":" + request.profile : "");
-}
-
 // What is missing on the node, the first of it, and how many kinds of thing are.
 Block missing_on(const Node& node, const Room& room, const Resources& resources, int& missing) {
   Block block{Obstacle::capacity, "", 0, 0, 0, {}};
@@ -87,6 +80,16 @@ Block missing_on(const Node& node, const Room& room, const Resources& resources,
 
 bool meant(const State& state, const Site& site, const Terms& terms) {
   return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
+}
+
+std::string request_name(const DeviceRequest& request) {
+  std::string name = device_name(request.kind, request.model);
+  for (const std::string& model : request.also) name += "|" + (model.empty() ? "any" : model);
+  return name + (takes_slice(request) ? ":" + request.profile : "");
+}
+
+std::string full_name(const NodeView& view) {
+  return *view.site_name + "/" + view.node->capacity.name;
 }
 
 bool meant(const NodeView& view, const Terms& terms) {
@@ -258,6 +261,7 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
          lacks(block) < lacks(nearest))) {
       nearest_missing = missing;
       nearest = block;
+      nearest.holder = full_name(view);
     }
   }
   // A gang may be larger than all of them together.

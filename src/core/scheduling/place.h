@@ -42,6 +42,11 @@ std::optional<Placement> place(const World& world, const Terms& terms,
 // What the quota of a model says to a request for any model that would otherwise find its devices.
 std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms);
 
+// "gpu:a100", "gpu:a100|v100|any", "gpu:1g.5gb": what a block calls the devices of a request.
+std::string request_name(const DeviceRequest& request);
+// "local/n1".
+std::string full_name(const NodeView& view);
+
 // Why place finds nothing, for the terms as they are.
 Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns = {});
 

@@ -37,7 +37,7 @@ TEST(Place, InfeasibleIsToldApartFromNotNow) {
   world.submit(TestWorld::job(2000));
   world.settle();
   EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(1000, 0)),
-            (Block{Obstacle::capacity, "cpu", 1000, 2000, 2000}));
+            (Block{Obstacle::capacity, "cpu", 1000, 2000, 2000, "local/n1"}));
   EXPECT_EQ(why_not_placed(look(world.state, world.now), asks(3000, 0)).obstacle,
             Obstacle::infeasible);
   Terms elsewhere = asks(1000, 0);

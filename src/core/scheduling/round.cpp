@@ -65,11 +65,13 @@ class Round {
 
   // Who is sure of what they ask for comes before those who would borrow it, and what makes room
   // for all others comes last: so nobody is given room that they would have to give up at once.
-  void run() {
+  void run(Tier until = Tier::opportunistic, bool until_borrowing = true) {
     for (const bool last : {false, true}) {
       for (const bool borrowing : {false, true}) {
         for (const Tier tier : kTiers) {
-          if ((tier == Tier::opportunistic) == last) serve(tier, borrowing);
+          if ((tier == Tier::opportunistic) != last) continue;
+          serve(tier, borrowing);
+          if (tier == until && borrowing == until_borrowing) return;
         }
       }
     }
@@ -78,6 +80,11 @@ class Round {
   World take_world() {
     if (yielders_) world_.then = std::make_shared<const World>(yielders_->then());
     return std::move(world_);
+  }
+  Served take_served() {
+    if (!yielders_ && world_.some_yield) yielders_.emplace(world_);
+    World world = take_world();
+    return {std::move(world), std::move(yielders_)};
   }
 
  private:
@@ -295,6 +302,12 @@ World after_round(const State& state, Time now, JobId without) {
   Round round(state, now, UINT32_MAX, without);
   round.run();
   return round.take_world();
+}
+
+Served serve_until(const State& state, Time now, JobId without, Tier tier, bool borrowing) {
+  Round round(state, now, UINT32_MAX, without);
+  round.run(tier, borrowing);
+  return round.take_served();
 }
 
 }  // namespace atl::core::scheduling

@@ -3,19 +3,32 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/amount.h"
+#include "core/decide.h"
+#include "core/scheduling/bounds.h"
 #include "core/scheduling/estimate.h"
 #include "core/scheduling/filter.h"
+#include "core/scheduling/flags.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/plan.h"
 #include "core/scheduling/round.h"
-#include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
 namespace {
 
 constexpr size_t kAlternativesMax = 6;
 constexpr size_t kSoonerMax = 4;
+constexpr int64_t kMib = int64_t{1} << 20;
+// Of a state for which more rounds are tried, to find out who would yield. In a larger one each is
+// dear, and nobody would have the time to confirm what they say (core/forecast.h).
+constexpr size_t kTriedJobsMax = 500;
+
+std::optional<Place> room_now(const World& world, const World* then, const Job& job,
+                              const Terms& terms, bool sure) {
+  if (over_array_limit(world, job, terms) || over_calendar(world, terms) ||
+      over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
+    return std::nullopt;
+  return find_place(world, terms, allowance(world, job.ns, terms, sure), job.ns);
+}
 
 class Trial {
  public:
@@ -23,11 +36,11 @@ class Trial {
 
   // The place of its first task, if all that has to start together does.
   std::optional<Place> starts(const Terms& terms) const {
-    if (terms.gang == 0) return one(world_, terms);
+    if (terms.gang == 0) return room_now(world_, world_.then.get(), job_, terms, false);
     World trial = world_;
     std::optional<Place> first;
     for (uint32_t i = 0; i < terms.gang; ++i) {
-      const auto found = one(trial, terms);
+      const auto found = room_now(trial, trial.then.get(), job_, terms, false);
       if (!found) return std::nullopt;
       take(trial, job_, terms, found->placement, found->node);
       if (trial.then) {
@@ -41,51 +54,39 @@ class Trial {
   }
 
  private:
-  std::optional<Place> one(const World& world, const Terms& terms) const {
-    if (over_array_limit(world, job_, terms) || over_calendar(world, terms) ||
-        over_quota(world, job_.ns, terms) ||
-        (world.then && over_quota(*world.then, job_.ns, terms)))
-      return std::nullopt;
-    return find_place(world, terms, allowance(world, job_.ns, terms), job_.ns);
-  }
-
   const World& world_;
   const Job& job_;
 };
 
-// "a100|v100:2", "a100:0.5", "2"; empty: people have no word for it.
-std::string device_word(const DeviceRequest& request) {
-  std::string models;
-  for (const std::string& model : models_of(request))
-    models +=
-        (models.empty() ? "" : "|") + (model.empty() && !request.also.empty() ? "any" : model);
-  std::string amount = std::to_string(request.count);
-  if (!takes_whole(request)) {
-    if (request.count > 1) return {};
-    amount = takes_slice(request)       ? request.profile
-             : request.memory_bytes > 0 ? format_bytes(request.memory_bytes)
-                                        : format_milli(request.share_milli);
+// One that comes when others have been served, as the round would serve it: at once, or when so
+// many tasks have made room. Nullopt: it does not start, or not before somebody else is gone who
+// stops anyway.
+std::optional<uint32_t> yields_for(const Served& served, const Job& job, const Terms& terms) {
+  World world = served.world;
+  std::optional<Yielders> yielders = served.yielders;
+  if (yielders) yielders->look_at(world);
+  const bool sure = !would_borrow(world, job.ns, terms.resources);
+  uint32_t yields = 0, waits = 0;
+  for (uint32_t i = 0; i < std::max<uint32_t>(1, terms.gang); ++i) {
+    const World* then = yielders ? &yielders->then() : nullptr;
+    if (const auto found = room_now(world, then, job, terms, sure)) {
+      take(world, job, terms, found->placement, found->node);
+      if (yielders) yielders->placed(job, terms, found->placement);
+      continue;
+    }
+    if (!yielders || over_array_limit(world, job, terms) || over_calendar(world, terms))
+      return std::nullopt;
+    // Nobody stops for what is free and may be borrowed.
+    if (sure && !terms.resources.devices.empty() && room_now(world, then, job, terms, false))
+      return std::nullopt;
+    const auto yielding = yielders->make_room(job, terms, sure);
+    if (!yielding) return std::nullopt;
+    yielders->settle(*yielding, job, terms, world);
+    yields += static_cast<uint32_t>(yielding->stops.size());
+    ++waits;
   }
-  return (models.empty() ? "" : models + ":") + amount;
-}
-
-// All of the devices as they are written on the command line: such a flag stands for all of its
-// kind. Empty: there is no way to write it.
-std::string device_flags(const Resources& resources) {
-  std::string gpus, others;
-  std::set<std::string> words;
-  for (const DeviceRequest& request : resources.devices) {
-    const std::string word = device_word(request);
-    if (word.empty() || !words.insert(request.kind + ":" + word).second) return {};
-    if (request.kind == "gpu")
-      gpus += (gpus.empty() ? "" : ",") + word;
-    else
-      others += " --device " + request.kind + ":" + word;
-  }
-  if (gpus.find('|') != std::string::npos)
-    gpus = "'" + gpus + "'";  // shells have their own use of it
-  if (gpus.empty()) return others.empty() ? others : others.substr(1);
-  return "--gpus " + gpus + others;
+  if (waits > 0 && yields == 0) return std::nullopt;
+  return yields;
 }
 
 // The largest value below `asked`, in steps, with which it starts; zero: none.
@@ -101,81 +102,142 @@ int64_t largest(int64_t asked, int64_t step, const std::function<bool(int64_t)>&
   return low * step;
 }
 
+// Less of one device: half of it, or of the part that is asked for; false: there is no less.
+bool halve_part(const State& state, Resources& resources, size_t at) {
+  constexpr int32_t kShareMin = 50;
+  DeviceRequest& request = resources.devices[at];
+  request.count = 1;
+  if (takes_slice(request)) return false;
+  if (request.memory_bytes > 0) {
+    request.memory_bytes = request.memory_bytes / 2 / kMib * kMib;
+    if (request.memory_bytes == 0) return false;
+    settle_parts(state, resources);
+    return true;
+  }
+  request.share_milli /= 2;
+  return request.share_milli >= kShareMin;
+}
+
+// Half of each thing that is asked for, and devices of any model; at last half of the time.
+std::vector<Terms> smaller(const State& state, const Terms& asked) {
+  std::vector<Terms> list;
+  const auto offer = [&](const auto& make) {
+    Terms terms = asked;
+    if (make(terms)) list.push_back(std::move(terms));
+  };
+  for (size_t i = 0; i < asked.resources.devices.size(); ++i) {
+    offer([&](Terms& terms) {
+      DeviceRequest& request = terms.resources.devices[i];
+      request.also.clear();
+      return !std::exchange(request.model, "").empty();
+    });
+    offer([&](Terms& terms) {
+      DeviceRequest& request = terms.resources.devices[i];
+      if (request.count == 1) return halve_part(state, terms.resources, i);
+      request.count /= 2;
+      return true;
+    });
+  }
+  offer([](Terms& terms) {
+    int64_t& cpus = terms.resources.cpu_milli;
+    cpus = cpus >= 2000 ? cpus / 2000 * 1000 : cpus / 2;
+    return cpus > 0;
+  });
+  offer([](Terms& terms) {
+    int64_t& memory = terms.resources.memory_bytes;
+    memory = memory / 2 / kMib * kMib;
+    return memory > 0;
+  });
+  offer([](Terms& terms) { return (terms.gang /= 2) > 0; });
+  return list;
+}
+
+// Whether something is offered already that begins with the same flag.
+bool offers(const std::vector<Alternative>& list, const std::string& change) {
+  const std::string flag = change.substr(0, change.find(' ') + 1);
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Alternative& each) { return each.change.starts_with(flag); });
+}
+
 class Search {
  public:
-  Search(const World& world, const Job& job, const Terms& terms)
-      : world_(world), trial_(world, job), terms_(terms) {}
+  Search(const Served& served, const Job& job, const Terms& terms)
+      : served_(served),
+        world_(served.world),
+        state_(*world_.state),
+        job_(job),
+        trial_(world_, job),
+        terms_(terms) {}
 
   std::vector<Alternative> run() {
     fewer_cores();
     less_memory();
-    if (found_.empty()) less_of_both();
-    other_devices();
+    for (size_t i = 0; i < terms_.resources.devices.size(); ++i) other_devices(i);
+    if (found_.empty()) less_of_all();
     shorter();
     smaller_gang();
     elsewhere();
+    other_tier();
+    if (terms_.tier != Tier::opportunistic && served_.yielders && small()) smaller_by_yielding();
     if (found_.size() > kAlternativesMax) found_.resize(kAlternativesMax);
     return std::move(found_);
   }
 
  private:
-  bool offer(std::string change, const Terms& terms) {
-    if (change.empty() || !trial_.starts(terms)) return false;
-    found_.push_back({std::move(change), terms, world_.now});
+  bool add(const Terms& terms, uint32_t yields) {
+    std::string change = flags_between(terms_, terms);
+    if (change.empty()) return false;
+    found_.push_back({std::move(change), terms, world_.now, yields});
     return true;
   }
+  bool offer(const Terms& terms) { return trial_.starts(terms) && add(terms, 0); }
+
   void fewer_cores() {
     Terms terms = terms_;
-    const int64_t cores = largest(terms_.resources.cpu_milli, 1000, [&](int64_t value) {
+    const auto starts = [&](int64_t value) {
       terms.resources.cpu_milli = value;
       return trial_.starts(terms).has_value();
-    });
+    };
+    int64_t cores = largest(terms_.resources.cpu_milli, 1000, starts);
+    if (cores == 0)
+      cores = largest(std::min<int64_t>(terms_.resources.cpu_milli, 1000), 250, starts);
     terms.resources.cpu_milli = cores;
-    if (cores > 0) offer("--cpus " + format_milli(cores), terms);
+    if (cores > 0) offer(terms);
   }
   void less_memory() {
-    constexpr int64_t kStep = int64_t{256} << 20;
     Terms terms = terms_;
-    const int64_t memory = largest(terms_.resources.memory_bytes, kStep, [&](int64_t value) {
+    const int64_t memory = largest(terms_.resources.memory_bytes, 256 * kMib, [&](int64_t value) {
       terms.resources.memory_bytes = value;
       return trial_.starts(terms).has_value();
     });
     terms.resources.memory_bytes = memory;
-    if (memory > 0) offer("--mem " + format_bytes(memory), terms);
+    if (memory > 0) offer(terms);
   }
-  void less_of_both() {
-    Terms terms = terms_;
-    for (int halves = 0; halves < 4; ++halves) {
-      terms.resources.cpu_milli = std::max<int64_t>(1000, terms.resources.cpu_milli / 2000 * 1000);
-      terms.resources.memory_bytes /= 2;
-      if (terms.resources.memory_bytes == 0) return;
-      if (offer("--cpus " + format_milli(terms.resources.cpu_milli) + " --mem " +
-                    format_bytes(terms.resources.memory_bytes),
-                terms))
-        return;
+  void less_of_all() {
+    Resources r = terms_.resources;
+    for (int halves = 0; halves < 6; ++halves) {
+      Terms terms = terms_;
+      r.cpu_milli = std::min(r.cpu_milli, std::max<int64_t>(1000, r.cpu_milli / 2000 * 1000));
+      if (r.memory_bytes > kMib) r.memory_bytes = r.memory_bytes / 2 / kMib * kMib;
+      for (DeviceRequest& request : r.devices) request.count = std::max(1u, request.count / 2);
+      terms.resources = r;
+      if (offer(terms)) return;
     }
   }
-  void other_devices() {
-    for (size_t i = 0; i < terms_.resources.devices.size(); ++i) {
-      const DeviceRequest& asked = terms_.resources.devices[i];
-      Terms terms = terms_;
-      DeviceRequest& request = terms.resources.devices[i];
-      const auto offered = [&] { return offer(device_flags(terms.resources), terms); };
-      if (!asked.model.empty()) {
-        request.model = "";
-        request.also.clear();
-        if (offered()) continue;
-        request = asked;
-      }
-      for (request.count = asked.count - 1; request.count > 0; --request.count) {
-        if (offered()) break;
-      }
-      request = asked;
-      if (!takes_whole(asked) || asked.count != 1) continue;
-      for (const int32_t share : {500, 250}) {
-        request.share_milli = share;
-        if (offered()) break;
-      }
+  // Any model, else fewer, else a part of one.
+  void other_devices(size_t at) {
+    constexpr int kHalves = 3;
+    Terms terms = terms_;
+    DeviceRequest& request = terms.resources.devices[at];
+    request.also.clear();
+    if (!std::exchange(request.model, "").empty() && offer(terms)) return;
+    terms = terms_;
+    DeviceRequest& fewer = terms.resources.devices[at];
+    for (--fewer.count; fewer.count > 0; --fewer.count) {
+      if (offer(terms)) return;
+    }
+    for (int i = 0; i < kHalves && halve_part(state_, terms.resources, at); ++i) {
+      if (offer(terms)) return;
     }
   }
   // Room that is lent until somebody else's time.
@@ -191,7 +253,7 @@ class Search {
       Terms terms = terms_;
       if (terms_.wall.us > 0 && terms_.wall <= *span) continue;
       terms.wall = *span;
-      if (offer("--time " + format_duration(*span), terms)) return;
+      if (offer(terms)) return;
     }
   }
   void smaller_gang() {
@@ -202,19 +264,55 @@ class Search {
       return trial_.starts(terms).has_value();
     });
     terms.gang = static_cast<uint32_t>(members);
-    if (members > 0) offer("--gang " + std::to_string(members), terms);
+    if (members > 0) offer(terms);
   }
   void elsewhere() {
-    const Site* named = terms_.site.empty() ? nullptr : world_.state->site_named(terms_.site);
-    if (!named || only_by_name(*world_.state, *named)) return;  // it was asked for to pretend
+    const Site* named = terms_.site.empty() ? nullptr : state_.site_named(terms_.site);
+    if (!named || only_by_name(state_, *named)) return;  // it was asked for to pretend
     Terms terms = terms_;
     terms.site.clear();
-    offer("no --site", terms);
+    offer(terms);
+  }
+  // One that is served before, to which others may yield, or one that the calendar leaves more and
+  // that may use what is reserved until then. Services are something else.
+  void other_tier() {
+    Terms terms = terms_;
+    for (const Tier tier : {Tier::batch, Tier::interactive, Tier::opportunistic}) {
+      terms.tier = tier;
+      if (tier == terms_.tier) continue;
+      if (tier > terms_.tier ? offer(terms) : small() && offer_served(terms)) return;
+    }
+  }
+  bool small() const { return state_.jobs.size() <= kTriedJobsMax; }
+  bool offer_served(const Terms& terms) {
+    const auto yields = yields_for(turn_of(terms), job_, terms);
+    return yields && add(terms, *yields);
+  }
+  // The world when it is its turn, if it comes last of its tier.
+  const Served& turn_of(const Terms& terms) {
+    const auto at = [&](bool borrowing) -> const Served& {
+      auto& turn = turns_[{terms.tier, borrowing}];
+      if (!turn) turn = serve_until(state_, world_.now, job_.id, terms.tier, borrowing);
+      return *turn;
+    };
+    const Served& sure = at(false);
+    return would_borrow(sure.world, job_.ns, terms.resources) ? at(true) : sure;
+  }
+  // What is smaller and starts anyway is known already.
+  void smaller_by_yielding() {
+    for (const Terms& terms : smaller(state_, terms_)) {
+      if (offers(found_, flags_between(terms_, terms))) continue;
+      offer_served(terms);
+    }
   }
 
+  const Served& served_;
   const World& world_;
+  const State& state_;
+  const Job& job_;
   const Trial trial_;
   const Terms& terms_;
+  std::map<std::pair<Tier, bool>, std::optional<Served>> turns_;
   std::vector<Alternative> found_;
 };
 
@@ -226,62 +324,45 @@ Time room_at(const World& world, const Job& job, const Terms& terms) {
   return at;
 }
 
-// Half of each thing that is asked for, and devices of any model.
-std::vector<Alternative> smaller(const Terms& asked) {
-  std::vector<Alternative> list;
-  const auto offer = [&](std::string change, const std::function<void(Terms&)>& make) {
-    list.push_back({std::move(change), asked, {}});
-    make(list.back().terms);
-  };
-  const Resources& r = asked.resources;
-  for (size_t i = 0; i < r.devices.size(); ++i) {
-    const DeviceRequest& each = r.devices[i];
-    if (!takes_whole(each)) continue;
-    const auto offer_devices = [&](const DeviceRequest& request) {
-      Resources changed = r;
-      changed.devices[i] = request;
-      if (std::string flags = device_flags(changed); !flags.empty())
-        offer(std::move(flags), [&](Terms& terms) { terms.resources = changed; });
-    };
-    DeviceRequest other = each;
-    other.model.clear();
-    other.also.clear();
-    if (!each.model.empty()) offer_devices(other);
-    other = each;
-    other.count /= 2;
-    if (other.count > 0) offer_devices(other);
-  }
-  if (const int64_t cpus = r.cpu_milli / 2000 * 1000; cpus > 0)
-    offer("--cpus " + format_milli(cpus), [&](Terms& terms) { terms.resources.cpu_milli = cpus; });
-  if (r.memory_bytes > 1)
-    offer("--mem " + format_bytes(r.memory_bytes / 2),
-          [](Terms& terms) { terms.resources.memory_bytes /= 2; });
-  if (asked.gang > 1)
-    offer("--gang " + std::to_string(asked.gang / 2), [](Terms& terms) { terms.gang /= 2; });
-  return list;
-}
-
 // Those of them for which there is room before the request itself has some.
 std::vector<Alternative> find_sooner(const World& world, const Job& job, const Prospects& found,
                                      const Terms& asked) {
   std::vector<Alternative> list;
-  for (Alternative& each : smaller(asked)) {
-    const std::string flag = each.change.substr(0, each.change.find(' ') + 1);
-    const bool known =
-        std::any_of(found.alternatives.begin(), found.alternatives.end(),
-                    [&](const Alternative& other) { return other.change.starts_with(flag); });
-    if (known || list.size() >= kSoonerMax) continue;
-    each.starts = room_at(world, job, each.terms);
-    if (each.starts && (!found.expected || each.starts < found.expected))
-      list.push_back(std::move(each));
+  for (const Terms& terms : smaller(*world.state, asked)) {
+    std::string change = flags_between(asked, terms);
+    if (change.empty() || offers(found.alternatives, change) || list.size() >= kSoonerMax) continue;
+    const Time starts = room_at(world, job, terms);
+    if (starts && (!found.expected || starts < found.expected))
+      list.push_back({std::move(change), terms, starts});
   }
   return list;
+}
+
+// With less time it may go before others who need theirs; where and when, only a run ahead tells.
+void add_shorter(const Prospects& found, const Terms& asked, std::vector<Alternative>& list) {
+  for (const int64_t part : {2, 4}) {
+    Terms terms = asked;
+    terms.wall = {asked.wall.us / part / 60'000'000 * 60'000'000};
+    if (terms.wall.us == 0 || offers(found.alternatives, "--time ")) return;
+    list.push_back({flags_between(asked, terms), terms, {}});
+  }
+}
+
+std::optional<Alternative> find_nearest(const World& world, const Job& job, const Terms& asked) {
+  const State& state = *world.state;
+  if (feasible(state, asked) && !beyond_quota(state, job.ns, asked)) return std::nullopt;
+  const auto terms = nearest_possible(state, job.ns, asked);
+  if (!terms) return std::nullopt;
+  std::string change = flags_between(asked, *terms);
+  if (change.empty()) return std::nullopt;
+  return Alternative{std::move(change), *terms, room_at(world, job, *terms)};
 }
 
 }  // namespace
 
 Prospects prospects(const State& state, const Job& job, const Terms& terms, Time now) {
-  World world = after_round(state, now, job.id);
+  Served served = serve_until(state, now, job.id, Tier::opportunistic, true);
+  World& world = served.world;
   Prospects found;
   if (const auto place = Trial(world, job).starts(terms)) {
     found.site = state.sites.at(place->placement.site).name;
@@ -290,11 +371,19 @@ Prospects prospects(const State& state, const Job& job, const Terms& terms, Time
     return found;
   }
   found.by = room_at(world, job, terms);
-  found.alternatives = Search(world, job, terms).run();
+  found.alternatives = Search(served, job, terms).run();
   const Estimates estimates(state, kCertain / 2);
   world.estimates = &estimates;
   found.expected = room_at(world, job, terms);
   found.sooner = find_sooner(world, job, found, terms);
+  add_shorter(found, terms, found.sooner);
+  found.nearest = find_nearest(world, job, terms);
+  if (found.nearest && Trial(world, job).starts(found.nearest->terms)) {
+    std::erase_if(found.alternatives,
+                  [&](const Alternative& each) { return each.change == found.nearest->change; });
+    found.nearest->starts = now;
+    found.alternatives.insert(found.alternatives.begin(), *std::exchange(found.nearest, {}));
+  }
   return found;
 }
 

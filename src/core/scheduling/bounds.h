@@ -1,0 +1,18 @@
+// What could ever be had: by the quotas if nobody else used anything of them, and by the nodes if
+// they were empty. A request beyond that does not wait for its turn; it waits for others to decide
+// otherwise.
+#pragma once
+
+#include "core/scheduling/filter.h"
+
+namespace atl::core::scheduling {
+
+// The quota, with what may be borrowed, that is smaller than one task of these terms, or than all
+// members of a gang together.
+std::optional<Block> beyond_quota(const State& state, NamespaceId ns, const Terms& terms);
+
+// The largest request of the same kind that both quotas and nodes could hold. Nullopt: there is
+// none.
+std::optional<Terms> nearest_possible(const State& state, NamespaceId ns, const Terms& terms);
+
+}  // namespace atl::core::scheduling

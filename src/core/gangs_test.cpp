@@ -299,5 +299,31 @@ TEST(Gang, HoldsInManySmallWorlds) {
   }
 }
 
+// What it is sure of does for the first member alone, and with what it may borrow for both.
+TEST(Gang, MembersMayBorrowDevicesOfAnotherModel) {
+  TestWorld world;
+  NodeCapacity mixed = node("n", 8, 1 << 30, 4);
+  mixed.devices[2].model = mixed.devices[3].model = "h100";
+  world.nodes({mixed});
+  world.run(Request{TestWorld::admin(), SetCohort{"all", {}, {}, {}, {}}});
+  Quota none;
+  none.devices["gpu:a100"] = 0;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", none}});
+  world.run(Request{TestWorld::admin(), CreateNamespace{"lender", ""}});
+  Quota two;
+  two.devices["gpu:a100"] = 2;
+  world.run(Request{TestWorld::admin(), SetQuota{"lender", two}});
+  for (const char* name : {"lab", "lender"})
+    world.run(Request{TestWorld::admin(), SetStake{name, "all", {}, {}}});
+  SubmitJob job = TestWorld::job();
+  job.terms.gang = 2;
+  job.indices = IntervalSet({0, 1});
+  job.array = true;
+  job.terms.resources.devices = {{"gpu", "a100", 1, {"h100"}}, {"gpu", "h100", 1}};
+  const JobId gang = world.submit(job);
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(gang).placed, 2u);
+}
+
 }  // namespace
 }  // namespace atl::core

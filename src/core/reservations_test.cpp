@@ -247,6 +247,35 @@ TEST(Reservation, AShareOfAReservedDeviceLeavesTheRestReserved) {
   EXPECT_FALSE(lab.runs(other));
 }
 
+// A device of which somebody still has a slice cannot be shared, reserved or not.
+TEST(Reservation, NobodyYieldsForADeviceThatAnotherHasASliceOf) {
+  Lab lab;
+  NodeCapacity cut = node("n", 4, 1 << 30, 1);
+  cut.devices[0].share_step_milli = 100;
+  cut.devices[0].slots = 2;
+  cut.devices[0].profiles = {{"half", 1, {0, 1}, 0}};
+  lab.nodes({cut});
+  const auto part = [](const char* ns, DeviceRequest request) {
+    SubmitJob one = TestWorld::job();
+    one.ns = ns;
+    one.terms.resources.devices = {std::move(request)};
+    return one;
+  };
+  DeviceRequest slice{"gpu", "", 1};
+  slice.profile = "half";
+  lab.submit(part("lab", slice));
+  lab.settle();
+  CreateReservation command = lab.asks(0, 2, 1);
+  command.whole_nodes = true;
+  command.each.devices = {{"gpu", "", 1}};
+  lab.reserve(command);
+  const JobId cheap = lab.start("course", {}, 3000, Tier::opportunistic);
+  EXPECT_TRUE(lab.runs(cheap));
+  lab.submit(part("course", {"gpu", "", 1, {}, 500}));
+  lab.settle();
+  EXPECT_FALSE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
+}
+
 TEST(Reservation, NobodyYieldsRoomThatWouldThenBeReserved) {
   Lab lab;
   lab.nodes({node("n", 4)});

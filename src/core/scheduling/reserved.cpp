@@ -151,6 +151,9 @@ void reserve(World& world, NodeView& view,
     }
     Kept kept{reservation, {}, nothing_of(node)};
     add(kept.later, rest);
+    // What others still have of it is missing in `view.later`; a slot cannot be missing twice.
+    for (size_t i = 0; i < kept.later.devices.size(); ++i)
+      kept.later.devices[i].slots &= view.later.devices[i].slots;
     remove(view.later, rest);
     kept.free = shrink(view.free, view.later);
     view.kept.push_back(std::move(kept));

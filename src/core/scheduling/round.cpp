@@ -197,8 +197,10 @@ class Round {
                                           bool sure) {
     auto together = place_together(job, terms, sure);
     if (!together) {
-      const bool borrows = sure && lends_devices(terms) && place_together(job, terms, false);
-      if (together.error() == Stuck::calendar || borrows || !promised_gang(job, terms, sure))
+      // Members that borrow nothing may take what others of them have to have.
+      if (sure && lends_devices(terms) && place_together(job, terms, false))
+        return tl::unexpected(Stuck::quota);
+      if (together.error() == Stuck::calendar || !promised_gang(job, terms, sure))
         return tl::unexpected(together.error());
       indices.finish();
       return {};

@@ -247,6 +247,25 @@ TEST(Reservation, AShareOfAReservedDeviceLeavesTheRestReserved) {
   EXPECT_FALSE(lab.runs(other));
 }
 
+// Of several parts on one node each counts once when their holder goes.
+TEST(Reservation, NobodyYieldsForMoreThanTheyHave) {
+  Lab lab;
+  lab.nodes({node("n", 4)});
+  CreateReservation command = lab.asks(0, 2, 3, 500);
+  lab.reserve(command);
+  const JobId cheap = lab.start("course", {}, 2500, Tier::opportunistic);
+  EXPECT_TRUE(lab.runs(cheap));
+  SubmitJob gang = TestWorld::job(3000);
+  gang.ns = "course";
+  gang.terms.gang = 2;
+  gang.array = true;
+  gang.indices = IntervalSet({0, 1});
+  gang.keep = true;
+  lab.submit(gang);
+  lab.settle();
+  EXPECT_FALSE(std::holds_alternative<TaskStop>(lab.state.jobs.at(cheap).tasks.at(0).state));
+}
+
 // A device of which somebody still has a slice cannot be shared, reserved or not.
 TEST(Reservation, NobodyYieldsForADeviceThatAnotherHasASliceOf) {
   Lab lab;

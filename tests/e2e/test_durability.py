@@ -178,7 +178,7 @@ class Durability(unittest.TestCase):
             before = sorted(folder.rglob("*"))
             for name, code, words in (("text", 2, "text is not a backup of Atoll"), ("empty", 2, "empty is not a backup of Atoll"),
                                       ("other.db", 2, "other.db is not a backup of Atoll"), ("folder", 2, "folder is a directory"),
-                                      ("none", 1, "none: No such file"), ("damaged", None, "damaged cannot be restored")):
+                                      ("none", 2, "none: No such file"), ("damaged", None, "damaged cannot be restored")):
                 done = subprocess.run([PROGRAM, "restore", folder / name, "--home", folder / "home"], capture_output=True,
                                       text=True, timeout=30, env={**os.environ, "NO_COLOR": "1"})
                 self.assertNotEqual(done.returncode, 0, name)

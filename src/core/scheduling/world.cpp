@@ -203,9 +203,10 @@ void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
   const auto pledged = view.pledged.find(task);
   if (pledged == view.pledged.end()) return;
   for (const Pledge& pledge : pledged->second) {
-    for (Kept& kept : view.kept) {
-      if (kept.reservation == pledge.reservation) add(kept.later, pledge.room);
-    }
+    const auto kept = std::find_if(view.kept.begin(), view.kept.end(), [&](const Kept& each) {
+      return each.reservation == pledge.reservation;
+    });
+    if (kept != view.kept.end()) add(kept->later, pledge.room);
   }
 }
 

@@ -34,7 +34,7 @@ inline constexpr Duration kWallMax = hours(24 * 366);
 inline constexpr Duration kGraceMax = hours(1);
 inline constexpr Duration kBackoffMax = hours(24);
 inline constexpr uint32_t kPlacementsPerRoundMax =
-    4'000;  // keeps one round under 100 ms in a large world; the next round goes on
+    2'000;  // keeps one round under 100 ms in a large world; the next round goes on
 inline constexpr uint32_t kPromisesPerRoundMax = 64;  // tasks for which others yield; likewise
 inline constexpr uint32_t kAwaitedPerRoundMax =
     4;  // heads of the line that keep room for themselves

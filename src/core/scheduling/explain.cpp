@@ -99,9 +99,10 @@ bool starts_after_them(const World& world, const Job& job, const Block& block) {
   const World then = without_stopping(world);
   const Terms& terms = world.state->terms_of(job);
   const Allowance allowed = allowance(then, job.ns, terms);
+  const Guest guest = guest_now(world, job.ns, terms);
   return !over_quota(then, job.ns, terms) &&
          std::any_of(world.nodes.begin(), world.nodes.end(), [&](const NodeView& view) {
-           return meant(view, terms) && fits(later_for(view, job.ns), terms.resources, allowed);
+           return meant(view, terms) && fits(later_for(view, guest), terms.resources, allowed);
          });
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/cohorts.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/plan.h"
 #include "core/scheduling/yield.h"
 
 namespace atl::core::scheduling {
@@ -56,7 +57,7 @@ Time when_free(std::vector<std::pair<Time, int64_t>> ends, int64_t lacking) {
 }
 
 // When the node has enough of the one resource: devices have to be free as they are asked for.
-Time when_fits(const World& world, size_t at, NamespaceId ns, const Terms& terms,
+Time when_fits(const World& world, size_t at, NamespaceId ns, Terms terms,
                const std::string& resource) {
   Resources only;
   if (resource == "cpu")
@@ -65,19 +66,8 @@ Time when_fits(const World& world, size_t at, NamespaceId ns, const Terms& terms
     only.memory_bytes = terms.resources.memory_bytes;
   else
     only.devices = terms.resources.devices;
-  const NodeView& view = world.nodes[at];
-  std::vector<std::tuple<Time, TaskId, const Holder*>> ends;
-  for (const auto& [task, holder] : view.node->holders) {
-    if (holder.until && !handed_on(*world.state, task, holder))
-      ends.emplace_back(holder.until, task, &holder);
-  }
-  std::sort(ends.begin(), ends.end());
-  Room room = room_for(view, ns, terms, ends_by(world, terms));
-  for (const auto& [until, task, holder] : ends) {
-    add(room, left_by(world, at, task, *holder, ns));
-    if (fits(room, only)) return until;
-  }
-  return {};
+  terms.resources = std::move(only);
+  return soonest_on(world, at, ns, terms);
 }
 
 }  // namespace

@@ -109,14 +109,6 @@ bool Able::operator()(const NodeView& view) {
   return known->second;
 }
 
-Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end) {
-  Room room = free_for(view, ns);
-  for (const Lent& lent : view.lent) {
-    if (lends(lent, terms, end)) add(room, lent.room);
-  }
-  return room;
-}
-
 namespace {
 
 constexpr int kFullestLookedAt = 64;  // of those alike that have room
@@ -130,7 +122,7 @@ int64_t free_devices(const Room& room) {
 // For how much longer somebody is on the node if the task comes: where others stay anyway it keeps
 // nobody out who needs a node for themselves.
 Duration longer(const World& world, const NodeView& view, const Terms& terms) {
-  const Time end = terms.wall.us > 0 ? ends_by(world, terms) : kNobodyKnows;
+  const Time end = terms.wall.us > 0 ? ends_by(world.now, terms) : kNobodyKnows;
   return end > view.busy_until ? end - view.busy_until : Duration{};
 }
 
@@ -174,7 +166,7 @@ void offer_one(const World& world, size_t node, const Terms& terms, const Allowa
                NamespaceId ns, Best& best) {
   const NodeView& view = world.nodes[node];
   if (!meant(view, terms)) return;
-  const Room room = room_for(view, ns, terms, ends_by(world, terms));
+  const Room room = free_for(view, guest_now(world, ns, terms));
   if (room.cpu_milli < terms.resources.cpu_milli ||
       room.memory_bytes < terms.resources.memory_bytes)
     return;
@@ -201,7 +193,7 @@ std::optional<Place> find_place(const World& world, const Terms& terms, const Al
   Place found{{view.site, view.node->capacity.name, {}}, *best.node};
   if (terms.resources.devices.empty()) return found;
   const auto picked =
-      pick(room_for(view, ns, terms, ends_by(world, terms)).devices, terms.resources, allowed);
+      pick(free_for(view, guest_now(world, ns, terms)).devices, terms.resources, allowed);
   if (!picked) return std::nullopt;
   for (const Part& part : picked->parts)
     found.placement.devices.push_back(held(view.node->capacity.devices[part.device], part));
@@ -247,14 +239,14 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
   int nearest_missing = INT32_MAX;
   bool seen = false;
   Able able(terms.resources);
+  const Guest guest = guest_now(world, ns, terms);
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
     if (!seen) nearest = {Obstacle::infeasible, "", 0, 0, 0, {}};
     seen = true;
     if (!able(view)) continue;
     int missing = 0;
-    const Block block = missing_on(*view.node, room_for(view, ns, terms, ends_by(world, terms)),
-                                   terms.resources, missing);
+    const Block block = missing_on(*view.node, free_for(view, guest), terms.resources, missing);
     if (missing == 0) return {};
     if (missing < nearest_missing ||
         (missing == nearest_missing && block.resource == nearest.resource &&
@@ -274,10 +266,10 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
 }
 
 std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns) {
+  const Guest guest = guest_now(world, ns, terms);
   for (const NodeView& view : world.nodes) {
     if (!meant(view, terms)) continue;
-    const Time end = ends_by(world, terms);
-    Room room = room_for(view, ns, terms, end);
+    Room room = free_for(view, guest);
     const auto block = [&](const Reservation& reservation) {
       return Block{Obstacle::reserved, view.node->capacity.name, 0, 0, 0, reservation.name};
     };
@@ -287,7 +279,7 @@ std::optional<Block> reserved_for_others(const World& world, const Terms& terms,
       if (fits(room, terms.resources)) return block(*kept.reservation);
     }
     for (const Lent& lent : view.lent) {
-      if (!lent.reservation || lends(lent, terms, end)) continue;
+      if (!lent.reservation || lends(lent, guest)) continue;
       add(room, lent.room);
       if (fits(room, terms.resources)) return block(*lent.reservation);
     }

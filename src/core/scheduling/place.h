@@ -27,8 +27,6 @@ class Able {
   const Resources& resources_;
   HashMap<uint64_t, bool> known_;
 };
-// What the node has for a task of the namespace that ends by then (zero: nobody knows).
-Room room_for(const NodeView& view, NamespaceId ns, const Terms& terms, Time end);
 
 struct Place {
   Placement placement;

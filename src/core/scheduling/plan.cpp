@@ -9,12 +9,21 @@
 namespace atl::core::scheduling {
 namespace {
 
+// Room for those who are gone before the time for which it is reserved.
+struct Spell {
+  Time from;
+  Time last;  // to begin
+  Room room;
+  bool comes = false;  // with the end of a task
+};
+
 // What becomes of one node by itself.
 struct Prospect {
   size_t node = 0;
   Room room;  // when those that are stopping have ended
   Time stopped;
   std::vector<std::pair<Time, Room>> ends;  // by themselves, the first one first
+  std::vector<Spell> spells;
 };
 
 // When the task ends by itself, at the latest or as expected; zero: nobody knows, or its room is
@@ -26,9 +35,32 @@ Time own_end(const World& world, TaskId task, const Holder& holder) {
                          : holder.until;
 }
 
-Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
+// When a task has to begin to be gone at that time; zero: nobody knows.
+Time last_begin(const Terms& terms, Time until) {
+  if (terms.tier == Tier::opportunistic) return kNobodyKnows;
+  const Duration stay = terms.wall + terms.grace;
+  return terms.wall.us > 0 && stay.us <= until.us ? until - stay : Time{};
+}
+
+// What of a task's room is reserved for times after its end: until the first of them it is free, at
+// last it is for good.
+void add_pledged(const World& world, Prospect& prospect, const std::vector<Pledge>& pledges,
+                 Time end, Room rest, NamespaceId ns, const Terms& terms) {
+  Time over = end, first = kNobodyKnows;
+  for (const Pledge& pledge : pledges) {
+    over = std::max(over, pledge.reservation->until);
+    if (pledge.reservation->from > world.now || !may_use(*pledge.reservation, ns))
+      first = std::min(first, pledge.reservation->from);
+  }
+  if (const Time last = last_begin(terms, first); first > world.now && last >= end)
+    prospect.spells.push_back({end, last, rest, true});
+  prospect.ends.emplace_back(over, std::move(rest));
+}
+
+Prospect prospect_of(const World& world, size_t node, NamespaceId ns, const Terms& terms) {
   const NodeView& view = world.nodes[node];
-  Prospect prospect{node, later_for(view, ns), world.now, {}};
+  const Guest lasting{ns, nullptr, {}};
+  Prospect prospect{node, later_for(view, lasting), world.now, {}, {}};
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
@@ -36,15 +68,17 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns) {
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
-    const Room left = left_by(world, node, task, *holder, ns);
+    const Room left = left_by(world, node, task, *holder, lasting);
     prospect.ends.emplace_back(until, left);
     const auto pledged = view.pledged.find(task);
     if (pledged == view.pledged.end()) continue;
-    Time over = until;
-    for (const Pledge& pledge : pledged->second) over = std::max(over, pledge.reservation->until);
     Room rest = room_of(*view.node, *holder, world.state->terms.at(holder->terms).terms.resources);
     remove(rest, left);
-    prospect.ends.emplace_back(over, std::move(rest));
+    add_pledged(world, prospect, pledged->second, until, std::move(rest), ns, terms);
+  }
+  for (const Lent& lent : view.lent) {
+    if (const Time last = last_begin(terms, lent.until); lent.reservation && last >= world.now)
+      prospect.spells.push_back({world.now, last, lent.later, false});
   }
   for (const Kept& kept : view.kept) {
     if (!may_use(*kept.reservation, ns))
@@ -89,34 +123,47 @@ bool enough_before(const World& world, const NodeView& view, const Resources& re
   return !limit || at < *limit;
 }
 
+// What of spells there is at a time: that which comes with the end of tasks, or the rest.
+void add_spells(const Prospect& prospect, Time at, bool comes, Room& room) {
+  for (const Spell& spell : prospect.spells) {
+    if (spell.comes == comes && spell.from <= at && at <= spell.last) add(room, spell.room);
+  }
+}
+
 // What has come free by then.
-Opening opening_at(const Prospect& prospect, Time at) {
-  Opening opening{prospect.node, at, {}, 0};
+Opening opening_at(const Prospect& prospect, Time at, uint32_t members) {
+  Opening opening{prospect.node, at, {}, members};
   for (const auto& [until, room] : prospect.ends) {
     if (until > at) break;
     add(opening.ending, room);
   }
+  add_spells(prospect, at, true, opening.ending);
   return opening;
 }
 
 uint32_t members_at(const Prospect& prospect, Time at, const Resources& resources, uint32_t max) {
   if (at < prospect.stopped) return 0;
   Room room = prospect.room;
-  add(room, opening_at(prospect, at).ending);
+  add(room, opening_at(prospect, at, 0).ending);
+  add_spells(prospect, at, false, room);
   return members_in(std::move(room), resources, max);
 }
 
 std::optional<Opening> known_opening(const Prospect& prospect, const Terms& terms) {
-  Opening opening{prospect.node, prospect.stopped, {}};
   Room room = prospect.room;
-  for (const auto& [until, more] : prospect.ends) {
-    if (fits(room, terms.resources)) break;
-    add(room, more);
-    add(opening.ending, more);
-    opening.at = std::max(opening.at, until);
+  Time at = prospect.stopped;
+  const auto holds = [&] {
+    if (prospect.spells.empty()) return fits(room, terms.resources);
+    Room with = room;
+    for (const bool comes : {false, true}) add_spells(prospect, at, comes, with);
+    return fits(with, terms.resources);
+  };
+  for (auto next = prospect.ends.begin(); !holds(); ++next) {
+    if (next == prospect.ends.end()) return std::nullopt;
+    add(room, next->second);
+    at = std::max(at, next->first);
   }
-  if (!fits(room, terms.resources)) return std::nullopt;
-  return opening;
+  return opening_at(prospect, at, 1);
 }
 
 // How many of the gang fit together by then, at most all.
@@ -136,8 +183,7 @@ std::vector<Opening> openings_at(const std::vector<Prospect>& prospects, Time at
   for (const Prospect& prospect : prospects) {
     const uint32_t members = members_at(prospect, at, terms.resources, left);
     if (members == 0) continue;
-    openings.push_back(opening_at(prospect, at));
-    openings.back().members = members;
+    openings.push_back(opening_at(prospect, at, members));
     left -= members;
     if (left == 0) break;
   }
@@ -164,6 +210,8 @@ std::vector<Opening> roomiest(const World& world, std::vector<Prospect> prospect
   return {};
 }
 
+constexpr size_t kTimesTried = 64;
+
 std::vector<Opening> soonest_together(const World& world, const std::vector<Prospect>& prospects,
                                       const Terms& terms) {
   std::vector<Time> times{world.now};
@@ -172,9 +220,15 @@ std::vector<Opening> soonest_together(const World& world, const std::vector<Pros
     for (const auto& [until, room] : prospect.ends) times.push_back(until);
   }
   std::sort(times.begin(), times.end());
-  const auto first = std::partition_point(times.begin(), times.end(), [&](Time at) {
-    return all_at(prospects, at, terms) < terms.gang;
-  });
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  const auto lacks = [&](Time at) { return all_at(prospects, at, terms) < terms.gang; };
+  // What is free for a spell only makes that a search by halves may miss the first time.
+  const bool spells = std::any_of(prospects.begin(), prospects.end(),
+                                  [](const Prospect& each) { return !each.spells.empty(); });
+  const auto soon =
+      times.begin() + static_cast<std::ptrdiff_t>(spells ? std::min(times.size(), kTimesTried) : 0);
+  auto first = std::find_if_not(times.begin(), soon, lacks);
+  if (first == soon) first = std::partition_point(soon, times.end(), lacks);
   return first == times.end() ? roomiest(world, prospects, terms)
                               : openings_at(prospects, *first, terms);
 }
@@ -190,7 +244,7 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
   }
   const auto prospects = [&] {
     std::vector<Prospect> all;
-    for (const size_t node : nodes) all.push_back(prospect_of(world, node, ns));
+    for (const size_t node : nodes) all.push_back(prospect_of(world, node, ns, terms));
     return all;
   };
   if (terms.gang > 0) return soonest_together(world, prospects(), terms);
@@ -201,11 +255,16 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
     const NodeView& view = world.nodes[node];
     const bool reserved = !view.kept.empty() || !view.pledged.empty() || !view.given_back.empty();
     if (!reserved && !enough_before(world, view, terms.resources, limit, ends)) continue;
-    auto opening = known_opening(prospect_of(world, node, ns), terms);
+    auto opening = known_opening(prospect_of(world, node, ns, terms), terms);
     if (opening && (!best || opening->at < best->at)) best = std::move(opening);
   }
   if (best) return {std::move(*best)};
   return roomiest(world, prospects(), terms);
+}
+
+Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms) {
+  const auto opening = known_opening(prospect_of(world, node, ns, terms), terms);
+  return opening ? opening->at : Time{};
 }
 
 }  // namespace atl::core::scheduling

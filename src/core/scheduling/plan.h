@@ -19,4 +19,7 @@ struct Opening {
 // enough.
 std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& terms);
 
+// When one task of them fits on that node; zero: nobody knows.
+Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms);
+
 }  // namespace atl::core::scheduling

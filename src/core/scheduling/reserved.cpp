@@ -119,14 +119,22 @@ struct Needs {
   }
 };
 
+// What others still have of a slot is missing in what there will be; it cannot be missing twice.
+void there_only(Room& room, const Room& later) {
+  for (size_t i = 0; i < room.devices.size(); ++i) room.devices[i].slots &= later.devices[i].slots;
+}
+
 // Of what follows each other the same room will do: what is kept is the most that is needed at one
 // time, and it is lent until more is needed than ever before.
 void keep_for_times_to_come(NodeView& view, const Needs& needs) {
   Room most = nothing_of(*view.node);
   for (const auto& [reservation, rest] : needs.all) {
-    const Room more = Needs::raise(most, needs.at(reservation->from));
+    Room more = Needs::raise(most, needs.at(reservation->from));
+    const Room before = view.later;
     remove(view.later, more);
-    view.lent.push_back({reservation->from, shrink(view.free, view.later), reservation});
+    there_only(more, before);
+    view.lent.push_back(
+        {reservation->from, shrink(view.free, view.later), reservation, std::move(more)});
   }
   std::set<Time> ends;
   for (const auto& [reservation, rest] : needs.all) ends.insert(reservation->until);
@@ -151,9 +159,7 @@ void reserve(World& world, NodeView& view,
     }
     Kept kept{reservation, {}, nothing_of(node)};
     add(kept.later, rest);
-    // What others still have of it is missing in `view.later`; a slot cannot be missing twice.
-    for (size_t i = 0; i < kept.later.devices.size(); ++i)
-      kept.later.devices[i].slots &= view.later.devices[i].slots;
+    there_only(kept.later, view.later);
     remove(view.later, rest);
     kept.free = shrink(view.free, view.later);
     view.kept.push_back(std::move(kept));

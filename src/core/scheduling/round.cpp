@@ -267,8 +267,9 @@ class Round {
     ++awaited_;
     for (Opening& opening : soonest(world_, job.ns, terms)) {
       NodeView& view = world_.nodes[opening.node];
+      const Guest guest{job.ns, &terms, opening.at ? ends_by(opening.at, terms) : Time{}};
       for (uint32_t i = 0; i < opening.members; ++i)
-        claim(world_, opening.node, job.ns, terms.resources, opening.ending, opening.at);
+        claim(world_, opening.node, guest, opening.ending, opening.at);
       view.awaited = true;
       view.counted_on = opening.at;
       world_.claims.push_back({job.id, opening.node, opening.at});

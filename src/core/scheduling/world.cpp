@@ -78,7 +78,7 @@ void list_asks(World& world) {
 
 // Takes room for a task out of what is reserved for it, then of what is free, and for the rest of
 // what is lent for so long.
-void take_room(NodeView& view, Takings takings, NamespaceId ns, const Terms& terms, Time end) {
+void take_room(NodeView& view, Takings takings, const Guest& guest) {
   if (view.lent.empty() && view.kept.empty()) {
     remove(view.free, takings);
     remove(view.later, takings);
@@ -86,28 +86,50 @@ void take_room(NodeView& view, Takings takings, NamespaceId ns, const Terms& ter
   }
   Takings same = takings;
   for (Kept& kept : view.kept) {
-    if (!may_use(*kept.reservation, ns)) continue;
+    if (!may_use(*kept.reservation, guest.ns)) continue;
     remove_available(kept.free, takings);
     remove_available(kept.later, same);
   }
   remove_available(view.free, takings);
   remove_available(view.later, same);
   for (Lent& lent : view.lent) {
-    if (lends(lent, terms, end)) remove_available(lent.room, takings);
+    if (!lends(lent, guest)) continue;
+    remove_available(lent.room, takings);
+    remove_available(lent.later, same);
   }
 }
 
-// Keeps exactly this room for a time to come.
-void keep(NodeView& view, const Takings& takings, Time until) {
-  remove(view.later, takings);
-  Room lent = shrink(view.free, view.later);
-  if (until) view.lent.push_back({until, std::move(lent), nullptr});
+// Keeps exactly this room for a time to come: of what is lent until the guest is gone, and for the
+// rest of what is anybody's. Until then others may use what is free of it.
+void keep(NodeView& view, Takings rest, const Guest& guest, Time until) {
+  std::vector<Lent> more;
+  const auto lend = [&](Room room) {
+    if (until) more.push_back({until, std::move(room), nullptr, {}});
+  };
+  for (Lent& lent : view.lent) {
+    if (!lent.reservation || !lends(lent, guest)) continue;
+    remove_available(lent.later, rest);
+    lend(shrink(lent.room, lent.later));
+  }
+  remove(view.later, rest);
+  lend(shrink(view.free, view.later));
+  view.lent.insert(view.lent.end(), more.begin(), more.end());
+}
+
+// Whether it keeps the guest from what is counted for it.
+bool withholds(const Reservation& reservation, const Guest& guest, Time now) {
+  if (reservation.from <= now) return !may_use(reservation, guest.ns);
+  return !lends({reservation.from, {}, &reservation, {}}, guest);
 }
 
 }  // namespace
 
-Time ends_by(const World& world, const Terms& terms) {
-  return terms.wall.us > 0 ? world.now + terms.wall + terms.grace : Time{};
+Time ends_by(Time start, const Terms& terms) {
+  return terms.wall.us > 0 ? start + terms.wall + terms.grace : Time{};
+}
+
+Guest guest_now(const World& world, NamespaceId ns, const Terms& terms) {
+  return {ns, &terms, ends_by(world.now, terms)};
 }
 
 World look(const State& state, Time now) {
@@ -161,34 +183,41 @@ void mark_full(World& world, ShapeId id) {
   }
 }
 
-bool lends(const Lent& lent, const Terms& terms, Time end) {
-  if (end && end <= lent.until) return true;
-  return lent.reservation && terms.tier == Tier::opportunistic;
+bool lends(const Lent& lent, const Guest& guest) {
+  if (guest.end && guest.end <= lent.until) return true;
+  return lent.reservation && guest.terms && guest.terms->tier == Tier::opportunistic;
 }
 
-Room free_for(const NodeView& view, NamespaceId ns) {
+Room free_for(const NodeView& view, const Guest& guest) {
   Room room = view.free;
   for (const Kept& kept : view.kept) {
-    if (may_use(*kept.reservation, ns)) add(room, kept.free);
+    if (may_use(*kept.reservation, guest.ns)) add(room, kept.free);
+  }
+  for (const Lent& lent : view.lent) {
+    if (lends(lent, guest)) add(room, lent.room);
   }
   return room;
 }
 
-Room later_for(const NodeView& view, NamespaceId ns) {
+Room later_for(const NodeView& view, const Guest& guest) {
   Room room = view.later;
   for (const Kept& kept : view.kept) {
-    if (may_use(*kept.reservation, ns)) add(room, kept.later);
+    if (may_use(*kept.reservation, guest.ns)) add(room, kept.later);
+  }
+  for (const Lent& lent : view.lent) {
+    if (lends(lent, guest)) add(room, lent.later);
   }
   return room;
 }
 
-Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns) {
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder,
+             const Guest& guest) {
   const NodeView& view = world.nodes[node];
   Room room = room_of(*view.node, holder, world.state->terms.at(holder.terms).terms.resources);
   const auto pledged = view.pledged.find(task);
   if (pledged == view.pledged.end()) return room;
   for (const Pledge& pledge : pledged->second) {
-    if (pledge.reservation->from <= world.now && may_use(*pledge.reservation, ns)) continue;
+    if (!withholds(*pledge.reservation, guest, world.now)) continue;
     // Of those that follow each other one may count what another does.
     Room rest = pledge.room;
     shrink(rest, room);
@@ -199,24 +228,34 @@ Room left_by(const World& world, size_t node, TaskId task, const Holder& holder,
 
 void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
   NodeView& view = world.nodes[node];
-  add(view.later, left_by(world, node, task, holder, {}));
+  const Room left = left_by(world, node, task, holder, {});
+  add(view.later, left);
   const auto pledged = view.pledged.find(task);
   if (pledged == view.pledged.end()) return;
+  Room withheld = nothing_of(*view.node);
+  add(withheld, room_of(*view.node, holder, world.state->terms.at(holder.terms).terms.resources));
+  remove(withheld, left);
   for (const Pledge& pledge : pledged->second) {
-    const auto kept = std::find_if(view.kept.begin(), view.kept.end(), [&](const Kept& each) {
-      return each.reservation == pledge.reservation;
-    });
-    if (kept != view.kept.end()) add(kept->later, pledge.room);
+    Room part = pledge.room;  // without what is counted for one that begins before
+    shrink(part, withheld);
+    remove(withheld, part);
+    const auto its = [&](const auto& each) { return each.reservation == pledge.reservation; };
+    if (const auto kept = std::find_if(view.kept.begin(), view.kept.end(), its);
+        kept != view.kept.end())
+      add(kept->later, part);
+    if (const auto lent = std::find_if(view.lent.begin(), view.lent.end(), its);
+        lent != view.lent.end())
+      add(lent->later, part);
   }
 }
 
-void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,
-           Time until) {
+void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until) {
   NodeView& view = world.nodes[node];
+  const Resources& resources = guest.terms->resources;
   world.stock.remove(view, node);
   // Devices that come free by themselves or are of tasks that stop rather than free ones.
   Takings rest{resources.cpu_milli, resources.memory_bytes, {}};
-  Room then = later_for(view, ns);
+  Room then = later_for(view, guest);
   add(then, ending);
   if (!resources.devices.empty()) {
     if (auto picked = pick(then.devices, resources, {}, &view.free.devices))
@@ -224,11 +263,11 @@ void claim(World& world, size_t node, NamespaceId ns, const Resources& resources
   }
   remove_available(ending, rest);
   for (Kept& kept : view.kept) {
-    if (!may_use(*kept.reservation, ns)) continue;
+    if (!may_use(*kept.reservation, guest.ns)) continue;
     remove_available(kept.later, rest);
     shrink(kept.free, kept.later);
   }
-  keep(view, rest, until);
+  keep(view, std::move(rest), guest, until);
   world.stock.add(view, node);
 }
 
@@ -254,8 +293,8 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
   take_room(view,
             {terms.resources.cpu_milli, terms.resources.memory_bytes,
              parts_of(*view.node, placement.devices)},
-            job.ns, terms, ends_by(world, terms));
-  const Time end = ends_by(world, terms);
+            guest_now(world, job.ns, terms));
+  const Time end = ends_by(world.now, terms);
   view.busy_until = std::max(view.busy_until, end ? end : kNobodyKnows);
   world.stock.add(view, node);
 }

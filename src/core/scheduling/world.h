@@ -20,6 +20,7 @@ struct Lent {
   Time until;
   Room room;
   const Reservation* reservation = nullptr;  // whose it is: work that yields may stay
+  Room later;                                // when those that are stopping have ended
 };
 
 // Kept now for those who have reserved it.
@@ -65,6 +66,13 @@ struct Payer {
     return uint64_t{payer.cohort.value} << 42 ^ uint64_t { payer.ns.value } << 21 ^
            payer.user.value;
   }
+};
+
+// Work that would come to a node: whose, what, and when it has ended at the latest.
+struct Guest {
+  NamespaceId ns;
+  const Terms* terms = nullptr;
+  Time end;  // zero: nobody knows
 };
 
 // Room that is kept for a job which was served before others.
@@ -144,29 +152,32 @@ bool counts(const State& state, const Terms& terms);
 
 World look(const State& state, Time now);
 
-// When a task that is placed now has ended at the latest; zero: nobody knows.
-Time ends_by(const World& world, const Terms& terms);
+// When a task that is placed then has ended at the latest; zero: nobody knows.
+Time ends_by(Time start, const Terms& terms);
+
+// A task of the namespace that is placed now.
+Guest guest_now(const World& world, NamespaceId ns, const Terms& terms);
 
 // There is no room for the shape: nor for one that asks for the same and may stay as long, and, as
 // long as nothing is lent, for any that asks for the same.
 void mark_full(World& world, ShapeId shape);
 
-// Whether work of these terms, that ends by then, may use what is lent.
-bool lends(const Lent& lent, const Terms& terms, Time end);
+// Whether it may use what is lent.
+bool lends(const Lent& lent, const Guest& guest);
 
 // Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
 // (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
 // which is lent until then.
-void claim(World& world, size_t node, NamespaceId ns, const Resources& resources, Room& ending,
-           Time until);
+void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until);
 
-// What the node has for work of the namespace, now or when those that stop have ended: with what is
-// reserved for it.
-Room free_for(const NodeView& view, NamespaceId ns);
-Room later_for(const NodeView& view, NamespaceId ns);
+// What the node has for it, now or when those that stop have ended: with what is reserved for it,
+// and what it is lent.
+Room free_for(const NodeView& view, const Guest& guest);
+Room later_for(const NodeView& view, const Guest& guest);
 
-// What work of the namespace may have of a task's room when the task is gone.
-Room left_by(const World& world, size_t node, TaskId task, const Holder& holder, NamespaceId ns);
+// What it may have of a task's room when the task is gone.
+Room left_by(const World& world, size_t node, TaskId task, const Holder& holder,
+             const Guest& guest);
 
 // The task goes: its room counts as room to come, for those for whom it is.
 void give_up(World& world, size_t node, TaskId task, const Holder& holder);

@@ -142,7 +142,8 @@ class Yielders::Choice {
         node_(node),
         job_(job),
         terms_(terms),
-        room_(later_for(all.world_->nodes[node], job.ns)),
+        guest_(all.guest(job, terms)),
+        room_(later_for(all.world_->nodes[node], guest_)),
         // Whoever goes only makes room in quotas: what is allowed before is allowed after.
         by_quota_(over_quota(all.relieved_, job.ns, terms) || !terms.resources.devices.empty()) {}
   ~Choice() {
@@ -214,7 +215,7 @@ class Yielders::Choice {
     const Yielder& yielder = all_.all_[each];
     for (const Yielder::Member& member : yielder.members) {
       if (member.node != node_) continue;
-      const Room room = left_by(*all_.world_, node_, member.task, *member.holder, job_.ns);
+      const Room room = left_by(*all_.world_, node_, member.task, *member.holder, guest_);
       if (sign < 0)
         add(room_, room);
       else
@@ -227,12 +228,14 @@ class Yielders::Choice {
   const size_t node_;
   const Job& job_;
   const Terms& terms_;
+  const Guest guest_;
   Room room_;
   const bool by_quota_;
   std::vector<size_t> chosen_;  // by their place, so in the order they are asked
 };
 
-Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopping(world)) {
+Yielders::Yielders(const World& world)
+    : world_(&world), stopped_by_(world.now), relieved_(without_stopping(world)) {
   const std::set<TaskId> borrowed = borrowed_tasks(world);
   std::map<JobId, size_t> gangs;
   std::set<JobId> breaking;  // gangs of which some stop already
@@ -240,6 +243,7 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
     for (const auto& [task, holder] : world.nodes[i].node->holders) {
       const Terms& terms = world.state->terms.at(holder.terms).terms;
       any_stopping_ |= holder.stopping;
+      if (holder.stopping) stopped_by_ = std::max(stopped_by_, holder.until);
       if (holder.stopping && terms.gang > 0) breaking.insert(task.job);
       if (holder.stopping || handed_on(*world.state, task, holder) ||
           (terms.tier != Tier::opportunistic && !borrowed.count(task)))
@@ -271,8 +275,14 @@ Yielders::Yielders(const World& world) : world_(&world), relieved_(without_stopp
   bare_ = relieved_;
   for (const Yielder& each : all_) {
     any_opportunistic_ |= each.terms->tier == Tier::opportunistic;
+    stopped_by_ = std::max(stopped_by_, world.now + each.terms->grace);
     for (const Yielder::Member& member : each.members) count(bare_, *member.holder, -1);
   }
+}
+
+// One for whom others stop: it is there when the last of them has ended.
+Guest Yielders::guest(const Job& job, const Terms& terms) const {
+  return {job.ns, &terms, ends_by(stopped_by_, terms)};
 }
 
 // What can be told without looking at the nodes.
@@ -302,12 +312,12 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms, 
     if (!meant(view, terms)) continue;
     const Room& later = view.later;
     const Room& yield = yield_[i];
-    if (view.kept.empty() &&
-        (later.cpu_milli + yield.cpu_milli < terms.resources.cpu_milli ||
-         later.memory_bytes + yield.memory_bytes < terms.resources.memory_bytes))
+    const bool plain = view.kept.empty() && view.lent.empty();
+    if (plain && (later.cpu_milli + yield.cpu_milli < terms.resources.cpu_milli ||
+                  later.memory_bytes + yield.memory_bytes < terms.resources.memory_bytes))
       continue;
-    if (!terms.resources.devices.empty() || !view.kept.empty()) {
-      Room most = later_for(view, job.ns);
+    if (!terms.resources.devices.empty() || !plain) {
+      Room most = later_for(view, guest(job, terms));
       add(most, yield);
       if (!fits(most, terms.resources)) continue;
     }
@@ -358,7 +368,7 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
     add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
                terms, imagined(terms), +1);
   Room nothing;
-  claim(world, yielding.node, job.ns, terms.resources, nothing, {});
+  claim(world, yielding.node, guest(job, terms), nothing, {});
   promise(relieved_, job, terms);
   promise(bare_, job, terms);
 }

@@ -50,12 +50,14 @@ class Yielders {
 
  private:
   class Choice;
+  Guest guest(const Job& job, const Terms& terms) const;
   bool hopeless(const Job& job, const Terms& terms, bool takes_back) const;
   bool yields_to(const Yielder& yielder, const Job& job, const Terms& terms, bool takes_back) const;
 
   const World* world_;
-  World relieved_;  // only its sums: without those that stop or yield
-  World bare_;      // the same without anybody who may have to yield
+  Time stopped_by_;  // when all of them have ended, were they told to stop now
+  World relieved_;   // only its sums: without those that stop or yield
+  World bare_;       // the same without anybody who may have to yield
   bool any_ = false;
   bool any_stopping_ = false;
   bool any_opportunistic_ = false;

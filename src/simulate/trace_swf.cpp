@@ -151,6 +151,7 @@ Result<void> SwfReader::job(const int64_t (&fields)[field_count]) {
   job.cpu_milli = static_cast<uint32_t>(fields[asked] * 1000);
   if (fields[requested_memory] > 0)
     job.memory_bytes = fields[requested_memory] * 1024 * fields[asked];
+  trace_.queues.insert(fields[queue]);
   const auto tier = options_.tiers.find(fields[queue]);
   if (tier != options_.tiers.end()) job.tier = tier->second;
   const auto known = users_by_number_.try_emplace(fields[user_id]);

@@ -43,8 +43,8 @@ struct Measures {
   uint64_t evictions = 0;
   double lost_core_hours = 0;
   // Jain's index of what the namespaces got of what was due to them, no more than all of it: one
-  // when all fared alike.
-  double fairness = 1;
+  // when all fared alike. Negative: nothing ran.
+  double fairness = -1;
   double worst = -1;  // what the one that fared worst got; negative: nobody waited
   std::vector<NamespaceMeasures> namespaces;
   uint64_t never_started = 0;  // tasks that were let in and waited to the end

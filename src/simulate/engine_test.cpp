@@ -283,7 +283,9 @@ TEST(Platform, AMistakeIsNamedByItsLine) {
 
 TEST(Platform, NodesComeFromTheFileOrTheHeader) {
   TestTrace t;
-  EXPECT_FALSE(nodes_for(t.file, t.trace));
+  EXPECT_NE(nodes_for(t.file, t.trace).error().message.find("{\"machine\": {"), std::string::npos);
+  t.trace.spreads = true;
+  EXPECT_NE(nodes_for(t.file, t.trace).error().message.find("; MaxNodes: 100"), std::string::npos);
   t.trace.nodes = 2;
   t.trace.processors = 8;
   EXPECT_EQ(cores_milli(*nodes_for(t.file, t.trace)), 8000);

@@ -194,8 +194,11 @@ Result<Nodes> nodes_for(const spec::PlatformFile& file, const Trace& trace) {
     return fail(ErrorCode::invalid,
                 trace.name +
                     ": neither it nor a configuration says what nodes there are; write "
-                    "`nodes: [{count: 100, name: n, cpu: 32}]` into a file for --config, or "
-                    "`; MaxNodes: 100` and `; MaxProcs: 3200` into the trace");
+                    "`nodes: [{count: 100, name: n, cpu: 32}]` into a file for --config, or " +
+                    (trace.spreads ? "`; MaxNodes: 100` and `; MaxProcs: 3200`"
+                                   : "lines such as `{\"machine\": {\"name\": \"n1\", \"cpus\": "
+                                     "32}}`") +
+                    " into the trace");
   nodes = expand({"n", trace.nodes, int64_t{trace.processors / trace.nodes} * 1000, 0, {}});
   for (uint32_t i = 0; i < trace.processors % trace.nodes; ++i) nodes[i].cpu_milli += 1000;
   return nodes;

@@ -30,6 +30,8 @@ std::string wait_text(const Waits& waits, double seconds) {
   return waits.tasks == 0 ? "-" : show_span(seconds);
 }
 
+std::string part_text(double part) { return part < 0 ? "-" : show_part(part); }
+
 using Cell = std::function<std::string(const Measures&)>;
 
 struct Lines {
@@ -156,8 +158,8 @@ std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs) {
   lines.add("bounded slowdown", [](const Measures& m) {
     return m.all.tasks == 0 ? "-" : format("%.2f", m.all.slowdown);
   });
-  lines.add("utilisation, steady", [](const Measures& m) { return show_part(m.steady); });
-  lines.add("utilisation, whole", [](const Measures& m) { return show_part(m.utilisation); });
+  lines.add("utilisation, steady", [](const Measures& m) { return part_text(m.steady); });
+  lines.add("utilisation, whole", [](const Measures& m) { return part_text(m.utilisation); });
   lines.add("makespan", [](const Measures& m) { return show_span(m.makespan); });
   lines.add("fairness",
             [](const Measures& m) { return m.fairness < 0 ? "-" : format("%.3f", m.fairness); });
@@ -196,7 +198,7 @@ std::vector<NamespaceReport> by_namespace(const std::vector<NamedRun>& runs) {
         line.entitled += " → " + entitled;
       line.cells.push_back(show_part(ns.used));
       line.cells.push_back(wait_text(ns.waits, ns.waits.p95));
-      line.cells.push_back(ns.got < 0 ? "-" : show_part(ns.got));
+      line.cells.push_back(part_text(ns.got));
     }
     report.push_back(std::move(line));
   }

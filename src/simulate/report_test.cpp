@@ -92,7 +92,8 @@ TEST(Report, WhereNothingRanThereIsNothingToTell) {
   std::map<std::string, std::string> shown;
   for (const ReportRow& row : comparison({run})) shown[row.label] = row.cells.at(0);
   for (const char* label :
-       {"wait, mean", "wait, p95", "wait p95, largest quarter", "bounded slowdown", "fairness"})
+       {"wait, mean", "wait, p95", "wait p95, largest quarter", "bounded slowdown", "fairness",
+        "utilisation, steady", "utilisation, whole"})
     EXPECT_EQ(shown[label], "-") << label;
   EXPECT_EQ(by_namespace({run}).at(0).cells, (std::vector<std::string>{"0.0%", "-", "-"}));
   const std::string json = report_json(trace, {run});

@@ -79,6 +79,14 @@ std::string listed(const std::vector<int64_t>& queues) {
   return queues.size() > kMost ? text + " …" : text;
 }
 
+std::string why_empty(const Trace& trace) {
+  if (trace.without_run + trace.broken == 0)
+    return "there is no job in it; `atoll simulate generate` writes a trace";
+  return "no job in it has run; jobs without a run time: " + std::to_string(trace.without_run) +
+         ", broken lines: " + std::to_string(trace.broken) +
+         (trace.broken > 0 ? ", the first: " + trace.first_broken : "");
+}
+
 }  // namespace
 
 uint64_t Trace::tasks() const {
@@ -140,13 +148,7 @@ Result<Trace> read_trace(std::istream& stream, const std::string& name,
   Trace trace;
   trace.name = name;
   if (auto read = read_lines(stream, trace, options); !read) return tl::unexpected(read.error());
-  if (trace.jobs.empty()) {
-    const bool some = trace.without_run + trace.broken > 0;
-    return fail(ErrorCode::invalid,
-                some ? name + ": no job in it has run: " + std::to_string(trace.without_run) +
-                           " have no run time, " + std::to_string(trace.broken) + " are broken"
-                     : name + ": there is no job in it; `atoll simulate generate` writes a trace");
-  }
+  if (trace.jobs.empty()) return fail(ErrorCode::invalid, name + ": " + why_empty(trace));
   if (!trace.begin) trace.begin = kSomeMonday;
   sort_jobs(trace.jobs);
   return trace;

@@ -76,10 +76,11 @@ TEST(Swf, JobsComeInTheOrderOfTheirSubmission) {
 TEST(Swf, JobsThatNeverRanAreCounted) {
   const auto trace = read(std::string(kLine) +
                           "2 70 -1 -1 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"
-                          "3 70 -1 0 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n");
-  ASSERT_TRUE(trace);
+                          "3 70 -1 0 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"
+                          "4 70 -1 0 0 -1 -1 -1 60 -1 0 1 1 -1 -1 -1 -1 -1\n");
+  ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs.size(), 1u);
-  EXPECT_EQ(trace->without_run, 2u);
+  EXPECT_EQ(trace->without_run, 3u);
 }
 
 TEST(Swf, ABrokenLineIsRefusedWithItsNumberAndWhatToWrite) {
@@ -128,7 +129,11 @@ TEST(Swf, AnEmptyTraceIsRefused) {
   EXPECT_EQ(refusal(kHeader),
             "trace.swf: there is no job in it; `atoll simulate generate` writes a trace");
   EXPECT_EQ(refusal("2 70 -1 -1 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"),
-            "trace.swf: no job in it has run: 1 have no run time, 0 are broken");
+            "trace.swf: no job in it has run; jobs without a run time: 1, broken lines: 0");
+  EXPECT_EQ(
+      read("x\ny\n", {.skip_broken = true}).error().message,
+      "trace.swf: no job in it has run; jobs without a run time: 0, broken lines: 2, the first: "
+      "trace.swf:1: field 1 (job number) is \"x\"; write a whole number, or -1 when it is unknown");
 }
 
 TEST(History, ReadsWhatPsWrites) {

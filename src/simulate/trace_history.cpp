@@ -203,7 +203,8 @@ Result<TaskList> read_tasks(const json::object& object) {
                              "; a gang is all tasks of its job: leave tasks out");
   auto runs = read_runs(object);
   if (!runs) return tl::unexpected(runs.error());
-  if (!runs->empty() && member(object, "run")) return wrong("run", "and runs exclude each other");
+  if (!runs->empty() && member(object, "run"))
+    return wrong("run", "and runs exclude each other; write one of them");
   const auto ran = static_cast<int64_t>(runs->size());
   const int64_t count = value || *gang == 0 ? *tasks : *gang;
   const bool counted = value || *gang > 0;

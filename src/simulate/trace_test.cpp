@@ -273,7 +273,7 @@ TEST(History, ABrokenLineIsRefusedWithItsNumberAndWhatToWrite) {
   EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","runs":[1,"soon"]})"),
             "trace.swf:1: runs must be a list of seconds, one for each task");
   EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","runs":[1],"run":1})"),
-            "trace.swf:1: run and runs exclude each other");
+            "trace.swf:1: run and runs exclude each other; write one of them");
   EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","run":1,"cpu":4})"),
             "trace.swf:1: cpu is not known here; write cpus");
   EXPECT_NE(refusal("{]\n").find("trace.swf:1: it is no JSON object"), std::string::npos);

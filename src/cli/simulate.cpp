@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/amount.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/output.h"
@@ -59,7 +60,7 @@ Result<simulate::EngineOptions> engine_options(const SimulateFlags& flags) {
   return options;
 }
 
-Result<simulate::Trace> trace_of(const SimulateFlags& flags) {
+Result<simulate::Trace> trace_of(const Session& session, const SimulateFlags& flags) {
   if (flags.trace.empty())
     return fail(ErrorCode::invalid,
                 "name a trace with --trace FILE; `atoll simulate generate > FILE` writes one");
@@ -74,6 +75,9 @@ Result<simulate::Trace> trace_of(const SimulateFlags& flags) {
   // A file that is not there is a slip of the command line, as it is for every other verb.
   if (!trace && trace.error().code == ErrorCode::not_found)
     return fail(ErrorCode::invalid, trace.error().message);
+  if (!trace) return trace;
+  const std::string idle = simulate::tiers_without_jobs(*trace, options.tiers);
+  if (!idle.empty()) session.warn(idle);
   return trace;
 }
 
@@ -193,7 +197,7 @@ Result<int> simulate_trace(Session& session, const SimulateFlags& flags) {
   auto options = engine_options(flags);
   if (!options) return tl::unexpected(options.error());
   if (auto ok = check_plots(flags.plots); !ok) return tl::unexpected(ok.error());
-  const auto trace = trace_of(flags);
+  const auto trace = trace_of(session, flags);
   if (!trace) return tl::unexpected(trace.error());
   if (flags.round.empty()) options->round = simulate::round_for(*trace);
   const auto trials = trials_of(flags, *trace);
@@ -219,23 +223,27 @@ Result<int> simulate_trace(Session& session, const SimulateFlags& flags) {
 
 struct GenerateFlags {
   simulate::GenerateOptions options;
-  double load = 0.9;
-  double interactive = 0;
-  double opportunistic = 0;
+  std::string load = "0.9";
+  std::string interactive = "0";
+  std::string opportunistic = "0";
 };
 
-Result<uint64_t> permille_flag(const char* flag, double part, double most) {
-  if (part >= 0 && part <= most) return static_cast<uint64_t>(part * 1000 + 0.5);
-  return fail(ErrorCode::invalid,
-              std::string(flag) + " must be between 0 and " + (most > 1 ? "10" : "1"));
+// To a thousandth.
+Result<uint64_t> part_flag(const char* flag, const std::string& text, int64_t low, int64_t high) {
+  const auto milli = parse_milli(text);
+  if (milli && *milli >= low && *milli <= high && !text.ends_with('m'))
+    return static_cast<uint64_t>(*milli);
+  return fail(ErrorCode::invalid, std::string(flag) + " is " + text + "; it must be between " +
+                                      format_milli(low) + " and " + format_milli(high) +
+                                      ", in steps of 0.001");
 }
 
 Result<int> generate_trace(Session& session, GenerateFlags flags) {
-  const auto load = permille_flag("--load", flags.load, 10);
+  const auto load = part_flag("--load", flags.load, 1, 10'000);
   if (!load) return tl::unexpected(load.error());
-  const auto interactive = permille_flag("--interactive", flags.interactive, 1);
+  const auto interactive = part_flag("--interactive", flags.interactive, 0, 1000);
   if (!interactive) return tl::unexpected(interactive.error());
-  const auto opportunistic = permille_flag("--opportunistic", flags.opportunistic, 1);
+  const auto opportunistic = part_flag("--opportunistic", flags.opportunistic, 0, 1000);
   if (!opportunistic) return tl::unexpected(opportunistic.error());
   flags.options.load_permille = *load;
   flags.options.interactive_permille = *interactive;

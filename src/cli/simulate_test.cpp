@@ -31,6 +31,25 @@ TEST(Simulate, CountsOfAGeneratedTraceAreHeldToTheirBounds) {
   EXPECT_TRUE(has(run_offline({"simulate", "generate", "--seed", "-1"}).err, "at least 0"));
 }
 
+TEST(Simulate, PartsOfAGeneratedTraceAreHeldToTheirBounds) {
+  for (const char* bad : {"-1", "0", "0.0001", "11", "nan", "much", "900m"}) {
+    const Ran ran = run_offline({"simulate", "generate", "--load", bad});
+    EXPECT_EQ(ran.code, kExitUsage) << bad;
+    EXPECT_TRUE(has(ran.err, std::string("--load is ") + bad +
+                                 "; it must be between 0.001 and 10, in steps of 0.001"))
+        << ran.err;
+  }
+  EXPECT_TRUE(has(run_offline({"simulate", "generate", "--interactive", "1.5"}).err,
+                  "--interactive is 1.5; it must be between 0 and 1"));
+  const Ran ran =
+      run_offline({"simulate", "generate", "--interactive", "0.7", "--opportunistic", "0.7"});
+  EXPECT_EQ(ran.code, kExitUsage);
+  EXPECT_TRUE(has(ran.err,
+                  "--interactive 0.7 and --opportunistic 0.7 are 1.4 of the sessions together; "
+                  "they may be 1 at most"))
+      << ran.err;
+}
+
 TEST(Simulate, ADirectoryForPlotsThatCannotBeIsRefusedFirst) {
   const std::string file = ::testing::TempDir() + "/simulate_test_file";
   std::ofstream(file) << "x";

@@ -140,7 +140,9 @@ class Engine : public core::Forward::Script {
     }
     if (!events) {
       ++out_.refused;
-      return leave_out(numbers.front().number, events.error().message);
+      const TraceJob& job = trace_.jobs[numbers.front().number];
+      const Fit fit{numbers.front().parts, {}};
+      return leave_out(numbers.front().number, fitting_.why_refused(job, fit, events.error()));
     }
     for (const Known& known : numbers) {
       jobs_.push_back(known);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace atl::simulate {
 namespace {
 
@@ -244,8 +246,8 @@ TEST(Engine, AQuotaOfQueuedJobsKeepsTheRestOut) {
   t.file.namespaces = {bio};
   const Outcome outcome = t.run();
   EXPECT_EQ(outcome.refused, 1u);
-  ASSERT_EQ(outcome.left_out.size(), 1u);
-  EXPECT_NE(outcome.left_out.begin()->first.find("3 of 3 jobs queued"), std::string::npos);
+  EXPECT_EQ(outcome.left_out,
+            (std::map<std::string, uint64_t>{{"namespace bio has 3 of 3 jobs queued", 1}}));
   EXPECT_EQ(starts(outcome), (Seconds{0, 10, 20, 0}));
 }
 
@@ -253,6 +255,7 @@ TEST(Engine, WorkThatNeverMayRunDoesNotHoldTheClock) {
   TestTrace t;
   t.add_node(4);
   t.add(0, 2, 10);
+  t.add(0, 3, 10);
   t.add(1, 1, 10);
   spec::NamespaceEntry bio;
   bio.name = "bio";
@@ -260,7 +263,10 @@ TEST(Engine, WorkThatNeverMayRunDoesNotHoldTheClock) {
   t.file.namespaces = {bio};
   const Outcome outcome = t.run();
   EXPECT_LT(outcome.tasks[0].started.us, 0);
-  EXPECT_EQ(outcome.tasks[1].started, seconds(1));
+  EXPECT_EQ(outcome.tasks[2].started, seconds(1));
+  EXPECT_EQ(outcome.left_out,
+            (std::map<std::string, uint64_t>{
+                {"more than the quota of namespace bio ever allows: 1 core", 2}}));
 }
 
 TEST(Platform, AMistakeIsNamedByItsLine) {
@@ -277,7 +283,9 @@ TEST(Platform, AMistakeIsNamedByItsLine) {
 
 TEST(Platform, NodesComeFromTheFileOrTheHeader) {
   TestTrace t;
-  EXPECT_FALSE(nodes_for(t.file, t.trace));
+  EXPECT_NE(nodes_for(t.file, t.trace).error().message.find("{\"machine\": {"), std::string::npos);
+  t.trace.spreads = true;
+  EXPECT_NE(nodes_for(t.file, t.trace).error().message.find("; MaxNodes: 100"), std::string::npos);
   t.trace.nodes = 2;
   t.trace.processors = 8;
   EXPECT_EQ(cores_milli(*nodes_for(t.file, t.trace)), 8000);
@@ -288,6 +296,53 @@ TEST(Platform, NodesComeFromTheFileOrTheHeader) {
   EXPECT_EQ(cores_milli(nodes), 48'000);
   EXPECT_EQ(nodes[2].name, "big3");
   EXPECT_EQ(nodes[2].devices.size(), 2u);
+}
+
+TEST(Platform, ProcessorsThatDoNotDivideEvenlyAreAllThere) {
+  TestTrace t;
+  t.trace.nodes = 3;
+  t.trace.processors = 8;
+  const Nodes nodes = *nodes_for(t.file, t.trace);
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[0].cpu_milli, 3000);
+  EXPECT_EQ(nodes[1].cpu_milli, 3000);
+  EXPECT_EQ(nodes[2].cpu_milli, 2000);
+  t.trace.processors = 2;
+  EXPECT_EQ(nodes_for(t.file, t.trace).error().message,
+            "test: its MaxNodes is 3 and its MaxProcs 2; a node has one processor at least");
+}
+
+TEST(Platform, TwoNodesOfOneNameAreRefused) {
+  TestTrace t;
+  t.add(0, 1, 1);
+  const auto refusal = [&](const std::string& nodes) {
+    const auto file = spec::parse_platform_file("nodes:\n" + nodes, "p.yaml");
+    const auto state = build_state(*file, "p.yaml", *nodes_for(*file, t.trace), t.trace);
+    return state ? "" : state.error().message;
+  };
+  EXPECT_EQ(refusal("  - {count: 2, name: n, cpu: 1}\n  - {count: 2, name: m, cpu: 1}\n"), "");
+  EXPECT_EQ(refusal("  - {name: n, cpu: 1}\n  - {name: m, cpu: 1}\n  - {name: n, cpu: 8}\n"),
+            "p.yaml:2: two nodes are called \"n\": one of entry 1 of nodes {count: 1, name: n} and "
+            "one of entry 3 of nodes {count: 1, name: n}; give one of these entries another name");
+  EXPECT_EQ(refusal("  - {count: 12, name: n, cpu: 1}\n  - {count: 2, name: n1, cpu: 1}\n"),
+            "p.yaml:2: two nodes are called \"n11\": one of entry 1 of nodes {count: 12, name: n} "
+            "and one of entry 2 of nodes {count: 2, name: n1}; give one of these entries another "
+            "name");
+}
+
+// A quarter of 16 GiB, and three of them rounded: what was one of so many still is.
+TEST(Platform, APartByMemoryIsWhatItWasWhereTheMemoryIsNotKnown) {
+  for (const auto& [mib, share] : std::vector<std::pair<int64_t, int32_t>>{
+           {4096, 250}, {3072, 188}, {10'000, 611}, {5461, 334}, {81'920, 1000}}) {
+    TestTrace t;
+    t.add(0, 1, 100).wishes = 1;
+    t.trace.jobs[0].tasks = 8;
+    t.trace.wishes.push_back({.devices = {{"gpu", "", 1, {}, share, mib << 20}}});
+    t.file.nodes = {{"n", 1, 8000, 0, {{"gpu", 1}}}};
+    t.nodes = *nodes_for(t.file, t.trace);
+    const Seconds began = starts(t.run());
+    EXPECT_EQ(std::count(began.begin(), began.end(), 0), 1000 / share) << mib << " MiB";
+  }
 }
 
 }  // namespace

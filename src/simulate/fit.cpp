@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "core/decide.h"
 #include "core/limits.h"
+#include "core/scheduling/bounds.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/sentence.h"
 #include "spec/job_spec.h"
 
 namespace atl::simulate {
@@ -41,6 +44,16 @@ core::Terms Fitting::terms(const TraceJob& job, const Fit& fit) const {
   terms.parallel_max = wishes.parallel_max;
   terms.gang = fit.parts > 1 ? fit.parts : wishes.gang;
   return terms;
+}
+
+std::string Fitting::why_refused(const TraceJob& job, const Fit& fit, const Error& error) const {
+  core::Terms asked = terms(job, fit);
+  core::settle_parts(state_, asked.resources);
+  const NamespaceId ns = state_.namespace_named(trace_.namespaces[job.ns])->id;
+  const auto block = core::scheduling::beyond_quota(state_, ns, asked);
+  if (!block) return error.message.substr(0, error.message.find("; "));
+  return "more than the quota of " + block->holder +
+         " ever allows: " + core::scheduling::format_amount(block->resource, block->limit);
 }
 
 Fit Fitting::look(const TraceJob& job) const {

@@ -27,6 +27,9 @@ class Fitting {
   const Fit& fit(const TraceJob& job);
   // Of each of the parts.
   core::Terms terms(const TraceJob& job, const Fit& fit) const;
+  // The core's error in words that jobs of other sizes share, so that they can be counted, and
+  // without what it advises those who submit.
+  std::string why_refused(const TraceJob& job, const Fit& fit, const Error& error) const;
 
  private:
   struct Key {

@@ -190,9 +190,14 @@ Result<Trace> generate(const GenerateOptions& options) {
     if (!ok) return tl::unexpected(ok.error());
   }
   if (options.load_permille < 1 || options.load_permille > 10'000)
-    return fail(ErrorCode::invalid, "--load must be between 0.001 and 10");
-  if (options.interactive_permille + options.opportunistic_permille > 1000)
-    return fail(ErrorCode::invalid, "--interactive and --opportunistic may be 1 together");
+    return fail(ErrorCode::invalid, "--load is " + decimal(options.load_permille) +
+                                        "; it must be between 0.001 and 10");
+  const uint64_t together = options.interactive_permille + options.opportunistic_permille;
+  if (together > 1000)
+    return fail(ErrorCode::invalid,
+                "--interactive " + decimal(options.interactive_permille) + " and --opportunistic " +
+                    decimal(options.opportunistic_permille) + " are " + decimal(together) +
+                    " of the sessions together; they may be 1 at most");
   return Generator(options).take();
 }
 

@@ -184,7 +184,7 @@ Measures measure(const Trace& trace, const Outcome& outcome, int64_t cpu_milli,
   for (auto& [tier, gathered] : tiers) measures.tiers[tier] = gathered.take();
   measures.quarters = by_size(trace, outcome);
   measure_namespaces(trace, outcome, entitled, measures);
-  measure_fairness(outcome.curve, measures);
+  if (measures.all.tasks > 0) measure_fairness(outcome.curve, measures);
   measures.too_large = outcome.too_large;
   measures.refused = outcome.refused;
   measures.spread = outcome.spread;

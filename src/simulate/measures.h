@@ -37,14 +37,16 @@ struct Measures {
   Waits all;
   std::map<core::Tier, Waits> tiers;
   std::array<Waits, 4> quarters;  // by work (cores times run time), smallest first
-  double utilisation = 0;         // of all cores, from the first submission to the last end
-  double steady = 0;              // the same without the first and the last tenth of submissions
-  double makespan = 0;            // seconds
+  // Of all cores, from the first submission to the last end, and without the first and the last
+  // tenth of submissions. Negative: that is no time at all.
+  double utilisation = -1;
+  double steady = -1;
+  double makespan = 0;  // seconds
   uint64_t evictions = 0;
   double lost_core_hours = 0;
   // Jain's index of what the namespaces got of what was due to them, no more than all of it: one
-  // when all fared alike.
-  double fairness = 1;
+  // when all fared alike. Negative: nothing ran.
+  double fairness = -1;
   double worst = -1;  // what the one that fared worst got; negative: nobody waited
   std::vector<NamespaceMeasures> namespaces;
   uint64_t never_started = 0;  // tasks that were let in and waited to the end

@@ -1,9 +1,11 @@
 #include "simulate/platform.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "core/core.h"
 #include "core/limits.h"
 #include "spec/platform_change.h"
@@ -14,6 +16,25 @@ namespace {
 using core::Command;
 
 constexpr uint32_t kSlots = 8;  // of an imagined device
+
+Nodes expand(const spec::NodeEntry& entry) {
+  Nodes nodes;
+  for (uint32_t i = 1; i <= entry.count; ++i) {
+    core::NodeCapacity node;
+    node.name = entry.count == 1 ? entry.name : entry.name + std::to_string(i);
+    node.cpu_milli = entry.cpu_milli;
+    node.memory_bytes = entry.memory_bytes > 0 ? entry.memory_bytes : core::kMemoryBytesMax;
+    for (const auto& [key, count] : entry.devices) {
+      const size_t colon = key.find(':');
+      const std::string model = colon == std::string::npos ? "" : key.substr(colon + 1);
+      for (uint32_t unit = 0; unit < count; ++unit)
+        node.devices.push_back(
+            {key + ":" + std::to_string(unit), key.substr(0, colon), model, 0, true});
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
 
 // Builds a state by asking the core for everything, as an administrator would.
 class Builder {
@@ -35,8 +56,24 @@ class Builder {
     CHECK(done.has_value(), "a site's report is never refused");
   }
 
+  // NAME1, NAME2 … of one entry may be what another is called.
+  [[nodiscard]] Result<void> check_names() const {
+    std::map<std::string, size_t> entry_of;
+    for (size_t i = 0; i < file_.nodes.size(); ++i) {
+      for (const core::NodeCapacity& node : expand(file_.nodes[i])) {
+        const auto [first, fresh] = entry_of.emplace(node.name, i);
+        if (!fresh)
+          return refuse("nodes", "two nodes are called " + quote(node.name) + ": one of " +
+                                     describe(first->second) + " and one of " + describe(i) +
+                                     "; give one of these entries another name");
+      }
+    }
+    return {};
+  }
+
   // All that the file says, as a server would put it in force.
   [[nodiscard]] Result<void> put_in_force() {
+    if (auto ok = check_names(); !ok) return ok;
     if (!file_.reservations.empty())
       return refuse("reservations",
                     "a trace has times of its own, in which dates mean nothing; leave reservations "
@@ -77,29 +114,16 @@ class Builder {
                 name_ + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message);
   }
 
+  std::string describe(size_t entry) const {
+    const spec::NodeEntry& node = file_.nodes[entry];
+    return "entry " + std::to_string(entry + 1) +
+           " of nodes {count: " + std::to_string(node.count) + ", name: " + node.name + "}";
+  }
+
   const spec::PlatformFile& file_;
   const std::string& name_;
   core::State state_;
 };
-
-Nodes expand(const spec::NodeEntry& entry) {
-  Nodes nodes;
-  for (uint32_t i = 1; i <= entry.count; ++i) {
-    core::NodeCapacity node;
-    node.name = entry.count == 1 ? entry.name : entry.name + std::to_string(i);
-    node.cpu_milli = entry.cpu_milli;
-    node.memory_bytes = entry.memory_bytes > 0 ? entry.memory_bytes : core::kMemoryBytesMax;
-    for (const auto& [key, count] : entry.devices) {
-      const size_t colon = key.find(':');
-      const std::string model = colon == std::string::npos ? "" : key.substr(colon + 1);
-      for (uint32_t unit = 0; unit < count; ++unit)
-        node.devices.push_back(
-            {key + ":" + std::to_string(unit), key.substr(0, colon), model, 0, true});
-    }
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
-}
 
 // What the trace wants of devices, each once, if it wants a part.
 std::set<core::DeviceRequest> parts_wanted(const Trace& trace) {
@@ -113,6 +137,14 @@ std::set<core::DeviceRequest> parts_wanted(const Trace& trace) {
   return parts;
 }
 
+// Of the device that the part was one of. In whole MiB, as the core reckons, and upwards: else the
+// part would be a little more than it was, and one less would fit.
+int64_t memory_of_whole(const core::DeviceRequest& part) {
+  constexpr int64_t kMib = int64_t{1} << 20;
+  const int64_t steps = kMib * part.share_milli;
+  return (part.memory_bytes * core::kWholeDevice + steps - 1) / steps * kMib;
+}
+
 // What was asked for in parts was had somewhere: the device can be cut as the request says. A slice
 // is as many eighths of it as it counted as; memory that nobody told is what the part was one of.
 void let_be_cut(core::Device& device, const core::DeviceRequest& request, bool memory_known) {
@@ -123,8 +155,8 @@ void let_be_cut(core::Device& device, const core::DeviceRequest& request, bool m
   if (!serves || request.kind != device.kind) return;
   if (!core::takes_slice(request)) {
     device.share_step_milli = 1;
-    const int64_t whole = request.memory_bytes / request.share_milli * core::kWholeDevice;
-    if (!memory_known) device.memory_bytes = std::max(device.memory_bytes, whole);
+    if (!memory_known)
+      device.memory_bytes = std::max(device.memory_bytes, memory_of_whole(request));
     return;
   }
   const auto same = [&](const core::SliceProfile& each) { return each.name == request.profile; };
@@ -153,13 +185,23 @@ Result<Nodes> nodes_for(const spec::PlatformFile& file, const Trace& trace) {
     }
   }
   if (!nodes.empty()) return nodes;
-  if (trace.nodes == 0 || trace.processors < trace.nodes)
+  if (trace.processors < trace.nodes && trace.processors > 0)
+    return fail(ErrorCode::invalid, trace.name + ": its MaxNodes is " +
+                                        std::to_string(trace.nodes) + " and its MaxProcs " +
+                                        std::to_string(trace.processors) +
+                                        "; a node has one processor at least");
+  if (trace.nodes == 0 || trace.processors == 0)
     return fail(ErrorCode::invalid,
                 trace.name +
                     ": neither it nor a configuration says what nodes there are; write "
-                    "`nodes: [{count: 100, name: n, cpu: 32}]` into a file for --config, or "
-                    "`; MaxNodes: 100` and `; MaxProcs: 3200` into the trace");
-  return expand({"n", trace.nodes, int64_t{trace.processors / trace.nodes} * 1000, 0, {}});
+                    "`nodes: [{count: 100, name: n, cpu: 32}]` into a file for --config, or " +
+                    (trace.spreads ? "`; MaxNodes: 100` and `; MaxProcs: 3200`"
+                                   : "lines such as `{\"machine\": {\"name\": \"n1\", \"cpus\": "
+                                     "32}}`") +
+                    " into the trace");
+  nodes = expand({"n", trace.nodes, int64_t{trace.processors / trace.nodes} * 1000, 0, {}});
+  for (uint32_t i = 0; i < trace.processors % trace.nodes; ++i) nodes[i].cpu_milli += 1000;
+  return nodes;
 }
 
 int64_t cores_milli(const Nodes& nodes) {

@@ -26,6 +26,12 @@ std::string counted(uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+std::string wait_text(const Waits& waits, double seconds) {
+  return waits.tasks == 0 ? "-" : show_span(seconds);
+}
+
+std::string part_text(double part) { return part < 0 ? "-" : show_part(part); }
+
 using Cell = std::function<std::string(const Measures&)>;
 
 struct Lines {
@@ -57,18 +63,22 @@ void add_tiers(Lines& lines) {
 
 std::string number_text(double value) { return format("%.6g", value); }
 
-void write_waits(spec::JsonWriter& json, const Waits& waits) {
-  json.begin_object().member("tasks", waits.tasks);
-  json.key("mean_seconds").raw(number_text(waits.mean));
-  json.key("median_seconds").raw(number_text(waits.median));
-  json.key("p95_seconds").raw(number_text(waits.p95));
-  json.key("bounded_slowdown").raw(number_text(waits.slowdown));
-  json.end_object();
-}
-
+// Null where there is nothing to tell.
 void write_part(spec::JsonWriter& json, const char* key, double value) {
   json.key(key);
   value < 0 ? json.null() : json.raw(number_text(value));
+}
+
+void write_waits(spec::JsonWriter& json, const Waits& waits) {
+  const auto write = [&](const char* key, double value) {
+    write_part(json, key, waits.tasks == 0 ? -1 : value);
+  };
+  json.begin_object().member("tasks", waits.tasks);
+  write("mean_seconds", waits.mean);
+  write("median_seconds", waits.median);
+  write("p95_seconds", waits.p95);
+  write("bounded_slowdown", waits.slowdown);
+  json.end_object();
 }
 
 void write_namespace(spec::JsonWriter& json, const NamespaceMeasures& ns) {
@@ -137,19 +147,22 @@ std::vector<ReportRow> comparison(const std::vector<NamedRun>& runs) {
     machine.cells.push_back(std::to_string(run.nodes) + ", " + format_milli(run.cpu_milli));
   lines.rows.push_back(std::move(machine));
   lines.add("tasks", [](const Measures& m) { return std::to_string(m.all.tasks); });
-  lines.add("wait, mean", [](const Measures& m) { return show_span(m.all.mean); });
-  lines.add("wait, median", [](const Measures& m) { return show_span(m.all.median); });
-  lines.add("wait, p95", [](const Measures& m) { return show_span(m.all.p95); });
+  lines.add("wait, mean", [](const Measures& m) { return wait_text(m.all, m.all.mean); });
+  lines.add("wait, median", [](const Measures& m) { return wait_text(m.all, m.all.median); });
+  lines.add("wait, p95", [](const Measures& m) { return wait_text(m.all, m.all.p95); });
   lines.add("wait p95, smallest quarter",
-            [](const Measures& m) { return show_span(m.quarters[0].p95); });
+            [](const Measures& m) { return wait_text(m.quarters[0], m.quarters[0].p95); });
   lines.add("wait p95, largest quarter",
-            [](const Measures& m) { return show_span(m.quarters[3].p95); });
+            [](const Measures& m) { return wait_text(m.quarters[3], m.quarters[3].p95); });
   add_tiers(lines);
-  lines.add("bounded slowdown", [](const Measures& m) { return format("%.2f", m.all.slowdown); });
-  lines.add("utilisation, steady", [](const Measures& m) { return show_part(m.steady); });
-  lines.add("utilisation, whole", [](const Measures& m) { return show_part(m.utilisation); });
+  lines.add("bounded slowdown", [](const Measures& m) {
+    return m.all.tasks == 0 ? "-" : format("%.2f", m.all.slowdown);
+  });
+  lines.add("utilisation, steady", [](const Measures& m) { return part_text(m.steady); });
+  lines.add("utilisation, whole", [](const Measures& m) { return part_text(m.utilisation); });
   lines.add("makespan", [](const Measures& m) { return show_span(m.makespan); });
-  lines.add("fairness", [](const Measures& m) { return format("%.3f", m.fairness); });
+  lines.add("fairness",
+            [](const Measures& m) { return m.fairness < 0 ? "-" : format("%.3f", m.fairness); });
   lines.add("got of its due, worst",
             [](const Measures& m) { return m.worst < 0 ? std::string() : show_part(m.worst); });
   lines.add("evictions", [](const Measures& m) { return std::to_string(m.evictions); });
@@ -184,8 +197,8 @@ std::vector<NamespaceReport> by_namespace(const std::vector<NamedRun>& runs) {
       else if (show_part((&run - 1)->measures.namespaces[i].entitled) != entitled)
         line.entitled += " → " + entitled;
       line.cells.push_back(show_part(ns.used));
-      line.cells.push_back(show_span(ns.waits.p95));
-      line.cells.push_back(ns.got < 0 ? "-" : show_part(ns.got));
+      line.cells.push_back(wait_text(ns.waits, ns.waits.p95));
+      line.cells.push_back(part_text(ns.got));
     }
     report.push_back(std::move(line));
   }

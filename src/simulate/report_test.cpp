@@ -82,6 +82,25 @@ TEST(Report, WhatWasLeftOutIsSaid) {
                 "a.yaml: 5 jobs wider than a node, run as gangs"}));
 }
 
+TEST(Report, WhereNothingRanThereIsNothingToTell) {
+  Trace trace;
+  trace.namespaces = {"bio"};
+  trace.jobs.resize(1);
+  Outcome outcome = empty_outcome(trace);
+  Measures measures = measure(trace, outcome, 4000, {1});
+  const NamedRun run{"a.yaml", 1, 4000, std::move(measures), std::move(outcome)};
+  std::map<std::string, std::string> shown;
+  for (const ReportRow& row : comparison({run})) shown[row.label] = row.cells.at(0);
+  for (const char* label :
+       {"wait, mean", "wait, p95", "wait p95, largest quarter", "bounded slowdown", "fairness",
+        "utilisation, steady", "utilisation, whole"})
+    EXPECT_EQ(shown[label], "-") << label;
+  EXPECT_EQ(by_namespace({run}).at(0).cells, (std::vector<std::string>{"0.0%", "-", "-"}));
+  const std::string json = report_json(trace, {run});
+  EXPECT_NE(json.find("\"fairness\":{\"jain\":null"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"tasks\":0,\"mean_seconds\":null"), std::string::npos) << json;
+}
+
 TEST(Report, NamespacesAreShownByWhatTheyUsed) {
   NamedRun run{.name = "a.yaml", .outcome = {.curve = Curve(0, {}, {})}};
   for (const auto& [name, used] :

@@ -14,6 +14,7 @@
 namespace atl::simulate {
 namespace {
 
+constexpr const char* kSkipHint = " (--skip-broken leaves such lines out)";
 constexpr Time kSomeMonday{1'767'571'200'000'000};  // 2026-01-05, for traces that name no date
 
 bool is_history(std::string_view line) { return line.starts_with('{'); }
@@ -22,6 +23,18 @@ std::unique_ptr<TraceReader> reader_for(std::string_view line, Trace& trace,
                                         const ReadOptions& options) {
   if (is_history(line)) return std::make_unique<HistoryReader>(trace, options);
   return std::make_unique<SwfReader>(trace, options);
+}
+
+// What is no trace at all, whatever its lines are.
+Result<void> check_opening(std::string_view line) {
+  if (line.starts_with("\x1f\x8b"))
+    return fail(ErrorCode::invalid,
+                "it is compressed; write `zcat FILE | atoll simulate --trace -`");
+  if (line.starts_with('['))
+    return fail(ErrorCode::invalid,
+                "it is one JSON document; a trace has an object on each line, as -o jsonl writes "
+                "them");
+  return {};
 }
 
 tl::unexpected<Error> refuse_line(const std::string& name, uint64_t number,
@@ -35,20 +48,43 @@ Result<void> read_lines(std::istream& stream, Trace& trace, const ReadOptions& o
   for (uint64_t number = 1; std::getline(stream, text); ++number) {
     const std::string_view line = trim(text);
     if (line.empty()) continue;
-    if (!reader) reader = reader_for(line, trace, options);
+    if (!reader) {
+      if (auto ok = check_opening(line); !ok)
+        return fail(ErrorCode::invalid, trace.name + ": " + ok.error().message);
+      reader = reader_for(line, trace, options);
+    }
     const Result<void> read =
         line.size() > kTraceLineMax
             ? fail(ErrorCode::invalid, "the line is longer than 256 MiB; is this a trace?")
             : reader->line(line);
     if (read) continue;
-    if (!options.skip_broken || read.error().code == ErrorCode::too_large)
+    if (read.error().code == ErrorCode::too_large)
       return refuse_line(trace.name, number, read.error().message);
+    if (!options.skip_broken)
+      return refuse_line(trace.name, number, read.error().message + kSkipHint);
     if (trace.broken++ == 0)
       trace.first_broken = refuse_line(trace.name, number, read.error().message).value().message;
   }
   if (stream.bad()) return fail(ErrorCode::unavailable, "cannot read " + trace.name);
   if (reader) reader->finish();
   return {};
+}
+
+// "0, 1, 2", and no more than people read.
+std::string listed(const std::vector<int64_t>& queues) {
+  constexpr size_t kMost = 20;
+  std::string text;
+  for (size_t i = 0; i < queues.size() && i < kMost; ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(queues[i]);
+  return queues.size() > kMost ? text + " …" : text;
+}
+
+std::string why_empty(const Trace& trace) {
+  if (trace.without_run + trace.broken == 0)
+    return "there is no job in it; `atoll simulate generate` writes a trace";
+  return "no job in it has run; jobs without a run time: " + std::to_string(trace.without_run) +
+         ", broken lines: " + std::to_string(trace.broken) +
+         (trace.broken > 0 ? ", the first: " + trace.first_broken : "");
 }
 
 }  // namespace
@@ -112,13 +148,7 @@ Result<Trace> read_trace(std::istream& stream, const std::string& name,
   Trace trace;
   trace.name = name;
   if (auto read = read_lines(stream, trace, options); !read) return tl::unexpected(read.error());
-  if (trace.jobs.empty()) {
-    const bool some = trace.without_run + trace.broken > 0;
-    return fail(ErrorCode::invalid,
-                some ? name + ": no job in it has run: " + std::to_string(trace.without_run) +
-                           " have no run time, " + std::to_string(trace.broken) + " are broken"
-                     : name + ": there is no job in it; `atoll simulate generate` writes a trace");
-  }
+  if (trace.jobs.empty()) return fail(ErrorCode::invalid, name + ": " + why_empty(trace));
   if (!trace.begin) trace.begin = kSomeMonday;
   sort_jobs(trace.jobs);
   return trace;
@@ -149,9 +179,22 @@ Result<std::map<int64_t, core::Tier>> parse_tiers(const std::string& text) {
       return fail(ErrorCode::invalid,
                   quote(part.substr(equals + 1)) +
                       " is no tier: interactive, service, batch and opportunistic are" + instead);
-    tiers[*queue] = tier;
+    if (!tiers.emplace(*queue, tier).second)
+      return fail(ErrorCode::invalid, "queue " + std::to_string(*queue) + " is there twice");
   }
   return tiers;
+}
+
+std::string tiers_without_jobs(const Trace& trace, const std::map<int64_t, core::Tier>& tiers) {
+  if (!tiers.empty() && !trace.spreads)
+    return "--tiers changes nothing: the lines of this trace name their tiers themselves";
+  std::vector<int64_t> idle;
+  for (const auto& [queue, tier] : tiers) {
+    if (!trace.queues.count(queue)) idle.push_back(queue);
+  }
+  if (idle.empty()) return "";
+  return "--tiers: no job of the trace is in queue " + listed(idle) + "; its queues are " +
+         listed({trace.queues.begin(), trace.queues.end()});
 }
 
 }  // namespace atl::simulate

@@ -6,6 +6,7 @@
 
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Wishes {
 struct TraceJob {
   Duration submit;           // after the trace's begin
   Duration run;              // of each task, if nothing disturbs it and `runs` says nothing else
-  Duration wall;             // zero: not limited; never less than `run`
+  Duration wall;             // zero: not limited; with the grace never less than any run
   int64_t memory_bytes = 0;  // of each task
   uint32_t cpu_milli = 0;    // of each task
   uint32_t user = 0;         // of Trace::users
@@ -57,6 +58,7 @@ struct Trace {
   // What the header says of it; zero: nothing.
   uint32_t nodes = 0;
   uint32_t processors = 0;
+  std::set<int64_t> queues;  // that its jobs are in, as the Standard Workload Format numbers them
 
   // Jobs that cannot be run again: they never ran, or nobody knows for how long.
   uint64_t without_run = 0;
@@ -85,6 +87,9 @@ struct ReadOptions {
 
 // "0=interactive,3=opportunistic"
 [[nodiscard]] Result<std::map<int64_t, core::Tier>> parse_tiers(const std::string& text);
+
+// In a sentence, which of the tiers say nothing of the trace; empty when all do.
+std::string tiers_without_jobs(const Trace& trace, const std::map<int64_t, core::Tier>& tiers);
 
 inline constexpr uint64_t kTraceTasksMax = 100'000'000;  // one record of 32 bytes each
 inline constexpr size_t kTraceLineMax = 1 << 28;  // ten million run times of an array, and to spare

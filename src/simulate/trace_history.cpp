@@ -1,90 +1,17 @@
 // Our own history: one JSON object a line, with the names that `atoll ps -o jsonl` uses.
 #include <algorithm>
-#include <boost/json.hpp>
 
-#include "base/amount.h"
 #include "base/describe.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "simulate/trace_json.h"
 #include "simulate/trace_reader.h"
 #include "spec/job_spec.h"
 
 namespace atl::simulate {
 namespace {
 
-namespace json = boost::json;
-
 constexpr int64_t kCpuMilliMost = 4'000'000'000;  // fits 32 bits
-
-tl::unexpected<Error> wrong(const char* key, const std::string& why) {
-  return fail(ErrorCode::invalid, std::string(key) + " " + why);
-}
-
-// Null when it is absent, which a null is too.
-const json::value* member(const json::object& object, const char* key) {
-  const json::value* value = object.if_contains(key);
-  return value && !value->is_null() ? value : nullptr;
-}
-
-Result<Time> read_time(const json::object& object, const char* key) {
-  const json::value* value = member(object, key);
-  if (!value) return Time{};
-  if (!value->is_string())
-    return wrong(key, "must be a time as text, such as \"2026-11-15T21:23:31Z\"");
-  auto time = parse_time(std::string_view(value->get_string()));
-  if (!time) return wrong(key, "is no time: " + time.error().message);
-  return time;
-}
-
-// "2h", or a number of seconds.
-Result<Duration> span_of(const json::value& value) {
-  if (value.is_number()) {
-    const double number = value.to_number<double>();
-    if (number >= 0 && number <= 1e10) return Duration{static_cast<int64_t>(number * 1e6 + 0.5)};
-  } else if (value.is_string()) {
-    return parse_duration(std::string_view(value.get_string()));
-  }
-  return fail(ErrorCode::invalid, "must be seconds, or text such as \"2h\"");
-}
-
-Result<Duration> read_span(const json::object& object, const char* key) {
-  const json::value* value = member(object, key);
-  if (!value) return Duration{};
-  const auto span = span_of(*value);
-  return span ? span : wrong(key, span.error().message);
-}
-
-Result<std::string> read_name(const json::object& object, const char* key, const char* otherwise) {
-  const json::value* value = member(object, key);
-  if (!value) return otherwise;
-  if (!value->is_string()) return wrong(key, "must be text");
-  std::string name(value->get_string());
-  if (auto ok = check_identifier(name, key); !ok) return tl::unexpected(ok.error());
-  return name;
-}
-
-// To a thousandth.
-Result<int64_t> read_milli(const json::object& object, const char* key, int64_t otherwise,
-                           int64_t most) {
-  const json::value* value = member(object, key);
-  if (!value) return otherwise;
-  const double number = value->is_number() ? value->to_number<double>() : -1;
-  const auto milli = number <= 4e6 ? static_cast<int64_t>(number * 1000 + 0.5) : -1;
-  if (milli >= 1 && milli <= most) return milli;
-  return wrong(key, "must be a number between 0.001 and " + format_milli(most));
-}
-
-Result<int64_t> read_count(const json::object& object, const char* key, int64_t otherwise,
-                           int64_t least, int64_t most) {
-  const json::value* value = member(object, key);
-  if (!value) return otherwise;
-  json::error_code error;
-  const auto number = value->to_number<int64_t>(error);
-  if (error || number < least || number > most)
-    return wrong(key, "must be a whole number between " + std::to_string(least) + " and " +
-                          std::to_string(most));
-  return number;
-}
 
 // "gpu:2", "gpu:a100|any:0.25" or, several parts, "gpu:a100:1g.5gb x 2".
 Result<spec::DeviceSpec> read_device(std::string_view text) {
@@ -94,6 +21,20 @@ Result<spec::DeviceSpec> read_device(std::string_view text) {
   device->count = parse_int(text.substr(times + 3));
   if (!device->count) return fail(ErrorCode::invalid, quote(text) + " has no count after x");
   return device;
+}
+
+// What part of a device a slice counts as, when only its name tells: "3g.20gb" has three of seven
+// processors, and with them half of the memory.
+Result<int32_t> share_of_slice(const std::string& profile) {
+  const size_t g = profile.find("g.");
+  const auto processors = parse_int(std::string_view(profile).substr(0, g));
+  if (g == std::string::npos || !processors || *processors < 1)
+    return wrong("slice", quote(profile) +
+                              " does not tell what part of a device it is; write it as "
+                              "\"device_requests\": [{\"kind\": \"gpu\", \"slice\": " +
+                              quote(profile) + ", \"share\": 0.25}]");
+  if (*processors <= 2) return static_cast<int32_t>(*processors * core::kWholeDevice / 8);
+  return *processors <= 4 ? core::kWholeDevice / 2 : core::kWholeDevice;
 }
 
 Result<std::vector<core::DeviceRequest>> read_device_texts(const json::object& object) {
@@ -107,7 +48,15 @@ Result<std::vector<core::DeviceRequest>> read_device_texts(const json::object& o
     if (!device) return tl::unexpected(device.error());
     devices.push_back(std::move(*device));
   }
-  return spec::device_requests({}, devices);
+  auto requests = spec::device_requests({}, devices);
+  if (!requests) return requests;
+  for (core::DeviceRequest& request : *requests) {
+    if (!core::takes_slice(request)) continue;
+    const auto share = share_of_slice(request.profile);
+    if (!share) return tl::unexpected(share.error());
+    request.share_milli = *share;
+  }
+  return requests;
 }
 
 // "a100", "v100" and then "any".
@@ -139,14 +88,18 @@ Result<core::DeviceRequest> read_request(const json::value& value) {
   const auto share = read_milli(object, "share", core::kWholeDevice, core::kWholeDevice);
   if (!share) return tl::unexpected(share.error());
   if (auto models = read_models(object, request); !models) return tl::unexpected(models.error());
-  if (const json::value* slice = member(object, "slice")) {
-    if (!slice->is_string()) return wrong("slice", "must be the name of a profile");
-    request.profile = slice->get_string();
-  }
   request.kind = *kind;
   request.count = static_cast<uint32_t>(*count);
   request.memory_bytes = *memory;
   request.share_milli = static_cast<int32_t>(*share);
+  const json::value* slice = member(object, "slice");
+  if (!slice) return request;
+  if (!slice->is_string()) return wrong("slice", "must be the name of a profile");
+  request.profile = slice->get_string();
+  if (member(object, "share")) return request;
+  const auto by_name = share_of_slice(request.profile);
+  if (!by_name) return tl::unexpected(by_name.error());
+  request.share_milli = *by_name;
   return request;
 }
 
@@ -178,35 +131,24 @@ Result<Duration> read_either(const json::object& object, const char* plain, cons
   return read_span(object, member(object, plain) ? plain : with_unit);
 }
 
-// How many tasks: {"total": 20}, as `ps` writes it, or a plain number.
-Result<int64_t> read_tasks(const json::object& object) {
-  const json::value* value = member(object, "tasks");
-  if (value && value->is_object())
-    return read_count(value->get_object(), "total", 1, 1, core::kArraySizeMax);
-  return read_count(object, "tasks", 1, 1, core::kArraySizeMax);
-}
-
 // The members that only need to be of their kind.
 Result<void> read_plain(const json::object& object, TraceJob& job) {
   const auto cpus = read_milli(object, "cpus", 1000, kCpuMilliMost);
   if (!cpus) return tl::unexpected(cpus.error());
   const auto memory = read_count(object, "memory_bytes", 0, 0, core::kMemoryBytesMax);
   if (!memory) return tl::unexpected(memory.error());
-  const auto tasks = read_tasks(object);
-  if (!tasks) return tl::unexpected(tasks.error());
   const auto tier = read_tier(object);
   if (!tier) return tl::unexpected(tier.error());
   const auto wall = read_either(object, "time", "time_seconds");
   if (!wall) return tl::unexpected(wall.error());
   job.cpu_milli = static_cast<uint32_t>(*cpus);
   job.memory_bytes = *memory;
-  job.tasks = static_cast<uint32_t>(*tasks);
   job.tier = *tier;
   job.wall = std::min(*wall, core::kWallMax);
   return {};
 }
 
-Result<Wishes> read_wishes(const json::object& object, uint32_t tasks) {
+Result<Wishes> read_wishes(const json::object& object) {
   Wishes wishes;
   auto devices = read_devices(object);
   if (!devices) return tl::unexpected(devices.error());
@@ -217,13 +159,10 @@ Result<Wishes> read_wishes(const json::object& object, uint32_t tasks) {
   if (!priority) return tl::unexpected(priority.error());
   const auto parallel = read_count(object, "parallel_max", 0, 0, core::kArraySizeMax);
   if (!parallel) return tl::unexpected(parallel.error());
-  const auto gang = read_count(object, "gang", 0, 0, core::kGangMax);
-  if (!gang) return tl::unexpected(gang.error());
   wishes.devices = std::move(*devices);
   if (graceful) wishes.grace = std::min(*grace, core::kGraceMax);
   wishes.priority = static_cast<int32_t>(*priority);
   wishes.parallel_max = static_cast<uint32_t>(*parallel);
-  if (*gang > 0) wishes.gang = tasks;  // those of its members that have run
   return wishes;
 }
 
@@ -240,6 +179,41 @@ Result<std::vector<Duration>> read_runs(const json::object& object) {
     runs.push_back(*run);
   }
   return runs;
+}
+
+struct TaskList {
+  uint32_t count = 1;
+  bool gang = false;
+  std::vector<Duration> runs;  // one for each; none: they run alike
+};
+
+// {"total": 20}, as `ps` writes it, or a plain number. Of what a server tells only those tasks
+// count that have run.
+Result<TaskList> read_tasks(const json::object& object) {
+  const json::value* value = member(object, "tasks");
+  const bool told = value && value->is_object();
+  const auto tasks = told ? read_count(value->get_object(), "total", 1, 1, core::kArraySizeMax)
+                          : read_count(object, "tasks", 1, 1, core::kArraySizeMax);
+  if (!tasks) return tl::unexpected(tasks.error());
+  const auto gang = read_count(object, "gang", 0, 0, core::kGangMax);
+  if (!gang) return tl::unexpected(gang.error());
+  if (value && *gang > 0 && *gang != *tasks)
+    return wrong("gang", "is " + std::to_string(*gang) + ", and tasks is " +
+                             std::to_string(*tasks) +
+                             "; a gang is all tasks of its job: leave tasks out");
+  auto runs = read_runs(object);
+  if (!runs) return tl::unexpected(runs.error());
+  if (!runs->empty() && member(object, "run"))
+    return wrong("run", "and runs exclude each other; write one of them");
+  const auto ran = static_cast<int64_t>(runs->size());
+  const int64_t count = value || *gang == 0 ? *tasks : *gang;
+  const bool counted = value || *gang > 0;
+  const bool fits = !counted || (told ? ran <= count : ran == count);
+  if (ran > 0 && !fits)
+    return wrong("runs", "has " + std::to_string(ran) + " run times, and " +
+                             (value ? "tasks" : "gang") + " is " + std::to_string(count) +
+                             "; write one for each task, or `run` when all run alike");
+  return TaskList{static_cast<uint32_t>(ran > 0 ? ran : count), *gang > 0, std::move(*runs)};
 }
 
 // How long a job's only task ran: as it is said, or from its start to its end. Zero when nobody
@@ -294,6 +268,73 @@ Result<core::NodeCapacity> read_node(const json::value& value) {
   return node;
 }
 
+// No task holds its room for longer than its limit and its grace. A server saw to that, and when it
+// tells of more it has noticed the end late; what somebody else wrote is a limit too short.
+void settle_limit(bool kept, Duration grace, TraceJob& job, std::vector<Duration>& runs) {
+  const bool limited = job.wall.us > 0;
+  const Duration most =
+      kept && limited ? std::min(job.wall + grace, core::kWallMax) : core::kWallMax;
+  Duration longest = job.run = std::min(job.run, most);
+  for (Duration& run : runs) longest = std::max(longest, run = std::min(run, most));
+  if (limited) job.wall = std::max(job.wall, longest - grace);
+}
+
+// Words of other places that are easily written here, where what nobody knows is passed over.
+Result<void> check_words(const json::object& object) {
+  static constexpr std::pair<const char*, const char*> kMeant[] = {
+      {"cpu", "cpus"},         {"cores", "cpus"},
+      {"mem", "memory_bytes"}, {"memory", "memory_bytes"},
+      {"gpu", "devices"},      {"gpus", "devices"},
+      {"device", "devices"},   {"wall", "time"},
+      {"limit", "time"},       {"submit", "submitted"},
+      {"ns", "namespace"},     {"group", "namespace"},
+      {"array", "tasks"}};
+  for (const auto& [word, meant] : kMeant) {
+    const json::value* value = member(object, word);
+    if (value && !value->is_bool())
+      return wrong(word, std::string("is not known here; write ") + meant);
+  }
+  return {};
+}
+
+// A job as its line tells it.
+struct ToldJob {
+  TraceJob job;
+  Wishes wishes;
+  std::string user, ns;
+  std::vector<Duration> runs;
+};
+
+Result<ToldJob> read_job(const json::object& object) {
+  ToldJob told;
+  if (auto ok = check_words(object); !ok) return tl::unexpected(ok.error());
+  const auto submitted = read_time(object, "submitted");
+  if (!submitted) return tl::unexpected(submitted.error());
+  if (!*submitted)
+    return wrong("submitted", "is missing; write when, such as \"2026-11-15T21:23:31Z\"");
+  told.job.submit = {submitted->us};
+  if (auto plain = read_plain(object, told.job); !plain) return tl::unexpected(plain.error());
+  auto tasks = read_tasks(object);
+  if (!tasks) return tl::unexpected(tasks.error());
+  told.job.tasks = tasks->count;
+  told.runs = std::move(tasks->runs);
+  const auto run = read_run(object, told.job.tasks);
+  if (!run) return tl::unexpected(run.error());
+  told.job.run = *run;
+  auto user = read_name(object, "user", "nobody");
+  if (!user) return tl::unexpected(user.error());
+  told.user = std::move(*user);
+  auto ns = read_name(object, "namespace", "default");
+  if (!ns) return tl::unexpected(ns.error());
+  told.ns = std::move(*ns);
+  auto wishes = read_wishes(object);
+  if (!wishes) return tl::unexpected(wishes.error());
+  told.wishes = std::move(*wishes);
+  if (tasks->gang) told.wishes.gang = told.job.tasks;
+  settle_limit(member(object, "time") == nullptr, told.wishes.grace, told.job, told.runs);
+  return told;
+}
+
 }  // namespace
 
 Result<void> HistoryReader::line(std::string_view text) {
@@ -304,8 +345,7 @@ Result<void> HistoryReader::line(std::string_view text) {
                 "it is no JSON object" + (error ? " (" + error.message() + ")" : std::string()) +
                     "; write one a line, such as {\"submitted\": \"2026-11-15T21:23:31Z\", "
                     "\"user\": \"ada\", \"run\": 90}");
-  const json::object& object = value.get_object();
-  if (const json::value* described = member(object, "machine")) {
+  if (const json::value* described = member(value.get_object(), "machine")) {
     auto node = read_node(*described);
     if (!node) return tl::unexpected(node.error());
     if (!nodes_.insert(node->name).second)
@@ -313,41 +353,23 @@ Result<void> HistoryReader::line(std::string_view text) {
     trace_.machine.push_back(std::move(*node));
     return {};
   }
-  TraceJob job;
-  const auto submitted = read_time(object, "submitted");
-  if (!submitted) return tl::unexpected(submitted.error());
-  if (!*submitted)
-    return wrong("submitted", "is missing; write when, such as \"2026-11-15T21:23:31Z\"");
-  job.submit = {submitted->us};
-  if (auto plain = read_plain(object, job); !plain) return plain;
-  const auto runs = read_runs(object);
-  if (!runs) return tl::unexpected(runs.error());
-  if (!runs->empty()) job.tasks = static_cast<uint32_t>(runs->size());
-  const auto run = read_run(object, job.tasks);
-  if (!run) return tl::unexpected(run.error());
-  const auto user_name = read_name(object, "user", "nobody");
-  if (!user_name) return tl::unexpected(user_name.error());
-  const auto ns_name = read_name(object, "namespace", "default");
-  if (!ns_name) return tl::unexpected(ns_name.error());
-  const auto wanted = read_wishes(object, job.tasks);
-  if (!wanted) return tl::unexpected(wanted.error());
-  if (runs->empty() && run->us == 0) {
+  auto told = read_job(value.get_object());
+  if (!told) return tl::unexpected(told.error());
+  TraceJob& job = told->job;
+  if (told->runs.empty() && job.run.us == 0) {
     ++trace_.without_run;
     return {};
   }
-  job.user = user(*user_name);
-  const auto space = ns(*ns_name);
+  job.user = user(told->user);
+  const auto space = ns(told->ns);
   if (!space) return tl::unexpected(space.error());
   job.ns = *space;
-  const auto known = wishes(*wanted);
+  const auto known = wishes(told->wishes);
   if (!known) return tl::unexpected(known.error());
   job.wishes = *known;
-  // A task that was ended at its wall-time took a moment longer.
-  const Duration most = job.wall.us > 0 ? job.wall : core::kWallMax;
-  job.run = std::min(*run, most);
-  if (!runs->empty()) {
+  if (!told->runs.empty()) {
     job.runs = static_cast<uint32_t>(trace_.runs.size());
-    for (const Duration each : *runs) trace_.runs.push_back(std::min(each, most));
+    trace_.runs.insert(trace_.runs.end(), told->runs.begin(), told->runs.end());
   }
   return add(job);
 }

@@ -131,12 +131,13 @@ Result<void> SwfReader::job(const int64_t (&fields)[field_count]) {
   for (const int field : {submit_time, run_time, requested_time}) {
     if (auto ok = check_most(fields, field, kSecondsMax); !ok) return ok;
   }
-  if (fields[run_time] < 0 || (fields[run_time] == 0 && fields[status] == 5)) {
+  const Field asked =
+      fields[requested_processors] > 0 ? requested_processors : allocated_processors;
+  const bool cancelled = fields[status] == 5 || fields[asked] <= 0;
+  if (fields[run_time] < 0 || (fields[run_time] == 0 && cancelled)) {
     ++trace_.without_run;
     return {};
   }
-  const Field asked =
-      fields[requested_processors] > 0 ? requested_processors : allocated_processors;
   if (fields[asked] <= 0)
     return broken(field_name(allocated_processors) + " and " + field_name(requested_processors) +
                   " are both unknown; write at least 1 in one of them");
@@ -151,6 +152,7 @@ Result<void> SwfReader::job(const int64_t (&fields)[field_count]) {
   job.cpu_milli = static_cast<uint32_t>(fields[asked] * 1000);
   if (fields[requested_memory] > 0)
     job.memory_bytes = fields[requested_memory] * 1024 * fields[asked];
+  trace_.queues.insert(fields[queue]);
   const auto tier = options_.tiers.find(fields[queue]);
   if (tier != options_.tiers.end()) job.tier = tier->second;
   const auto known = users_by_number_.try_emplace(fields[user_id]);

@@ -14,7 +14,9 @@ Result<Trace> read(const std::string& text, const ReadOptions& options = {}) {
 
 std::string refusal(const std::string& text) {
   const auto trace = read(text);
-  return trace ? "" : trace.error().message;
+  if (trace) return "";
+  const std::string& message = trace.error().message;
+  return message.substr(0, message.find(" (--skip-broken leaves such lines out)"));
 }
 
 constexpr const char* kHeader =
@@ -74,10 +76,11 @@ TEST(Swf, JobsComeInTheOrderOfTheirSubmission) {
 TEST(Swf, JobsThatNeverRanAreCounted) {
   const auto trace = read(std::string(kLine) +
                           "2 70 -1 -1 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"
-                          "3 70 -1 0 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n");
-  ASSERT_TRUE(trace);
+                          "3 70 -1 0 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"
+                          "4 70 -1 0 0 -1 -1 -1 60 -1 0 1 1 -1 -1 -1 -1 -1\n");
+  ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->jobs.size(), 1u);
-  EXPECT_EQ(trace->without_run, 2u);
+  EXPECT_EQ(trace->without_run, 3u);
 }
 
 TEST(Swf, ABrokenLineIsRefusedWithItsNumberAndWhatToWrite) {
@@ -108,11 +111,29 @@ TEST(Swf, BrokenLinesCanBeSkippedAndAreCounted) {
             "is unknown");
 }
 
+TEST(Swf, HowToGoOnIsSaidWithABrokenLine) {
+  EXPECT_EQ(read("1 2\n").error().message,
+            "trace.swf:1: it has 2 fields; a line has 18 numbers, with -1 for what is unknown "
+            "(--skip-broken leaves such lines out)");
+}
+
+TEST(Traces, ThatAreNoneAreToldFromBrokenOnes) {
+  EXPECT_EQ(read("\x1f\x8b\x08").error().message,
+            "trace.swf: it is compressed; write `zcat FILE | atoll simulate --trace -`");
+  EXPECT_EQ(read("\n[\n{}]", {.skip_broken = true}).error().message,
+            "trace.swf: it is one JSON document; a trace has an object on each line, as -o jsonl "
+            "writes them");
+}
+
 TEST(Swf, AnEmptyTraceIsRefused) {
   EXPECT_EQ(refusal(kHeader),
             "trace.swf: there is no job in it; `atoll simulate generate` writes a trace");
   EXPECT_EQ(refusal("2 70 -1 -1 4 -1 -1 4 60 -1 5 1 1 -1 -1 -1 -1 -1\n"),
-            "trace.swf: no job in it has run: 1 have no run time, 0 are broken");
+            "trace.swf: no job in it has run; jobs without a run time: 1, broken lines: 0");
+  EXPECT_EQ(
+      read("x\ny\n", {.skip_broken = true}).error().message,
+      "trace.swf: no job in it has run; jobs without a run time: 0, broken lines: 2, the first: "
+      "trace.swf:1: field 1 (job number) is \"x\"; write a whole number, or -1 when it is unknown");
 }
 
 TEST(History, ReadsWhatPsWrites) {
@@ -154,8 +175,66 @@ TEST(History, AnArrayMayTellOfEachOfItsTasks) {
   EXPECT_EQ(job.tasks, 3u) << "those that have run";
   EXPECT_EQ(trace->run_of(job, 0), seconds(90));
   EXPECT_EQ(trace->run_of(job, 1), Duration{250'000});
-  EXPECT_EQ(trace->run_of(job, 2), hours(1)) << "it was ended at its wall-time";
+  EXPECT_EQ(trace->run_of(job, 2), hours(1)) << "a server ended it at its limit";
   EXPECT_EQ(trace->wishes.at(job.wishes), (Wishes{{}, {}, -3, 0, 3}));
+}
+
+TEST(History, AGangIsAllTasksOfItsJob) {
+  const std::string begin = R"({"submitted":"2026-11-15T12:00:00Z",)";
+  const auto trace = read(begin + R"("run":60,"gang":4})");
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->jobs.at(0).tasks, 4u);
+  EXPECT_EQ(trace->wishes.at(trace->jobs.at(0).wishes).gang, 4u);
+  EXPECT_EQ(read(begin + R"("runs":[1,2],"gang":2})")->jobs.at(0).tasks, 2u);
+  EXPECT_EQ(refusal(begin + R"("run":60,"gang":4,"tasks":8})"),
+            "trace.swf:1: gang is 4, and tasks is 8; a gang is all tasks of its job: leave tasks "
+            "out");
+  EXPECT_EQ(refusal(begin + R"("runs":[1,2,3],"gang":4})"),
+            "trace.swf:1: runs has 3 run times, and gang is 4; write one for each task, or `run` "
+            "when all run alike");
+}
+
+TEST(History, EachTaskHasItsRunTimeOrAllHaveOne) {
+  const std::string begin = R"({"submitted":"2026-11-15T12:00:00Z","runs":[1,2,3],"tasks":)";
+  EXPECT_EQ(read(begin + "3}")->jobs.at(0).tasks, 3u);
+  EXPECT_EQ(refusal(begin + "5}"),
+            "trace.swf:1: runs has 3 run times, and tasks is 5; write one for each task, or `run` "
+            "when all run alike");
+  EXPECT_EQ(read(begin + R"({"total":5}})")->jobs.at(0).tasks, 3u) << "two have never run";
+  EXPECT_NE(refusal(begin + R"({"total":2}})"), "");
+}
+
+TEST(History, ALimitThatIsTooShortIsRaisedAndOneThatAServerKeptIsNot) {
+  const std::string begin = R"({"submitted":"2026-11-15T12:00:00Z","grace":10,)";
+  const auto written = read(begin + R"("run":100,"time":60})");
+  EXPECT_EQ(written->jobs.at(0).run, seconds(100));
+  EXPECT_EQ(written->jobs.at(0).wall, seconds(90)) << "the grace comes behind it";
+  const std::string span = R"("started":"2026-11-15T12:00:00Z","ended":"2026-11-15T12:01:)";
+  const auto kept = read(begin + span + R"(08Z","time_seconds":60})");
+  EXPECT_EQ(kept->jobs.at(0).run, seconds(68)) << "it used some of its grace";
+  EXPECT_EQ(kept->jobs.at(0).wall, seconds(60));
+  const auto noticed_late = read(begin + span + R"(55Z","time_seconds":60})");
+  EXPECT_EQ(noticed_late->jobs.at(0).run, seconds(70));
+  EXPECT_EQ(noticed_late->jobs.at(0).wall, seconds(60));
+}
+
+TEST(History, ASliceIsThePartThatItsNameTells) {
+  const auto share = [](const std::string& members) {
+    const auto trace = read(R"({"submitted":"2026-11-15T12:00:00Z","run":1,)" + members + "}");
+    if (!trace) return -1;
+    return trace->wishes.at(trace->jobs.at(0).wishes).devices.at(0).share_milli;
+  };
+  EXPECT_EQ(share(R"("devices":["gpu:1g.5gb"])"), 125);
+  EXPECT_EQ(share(R"("devices":["gpu:a100:2g.10gb:2"])"), 250);
+  EXPECT_EQ(share(R"("devices":["gpu:3g.20gb"])"), 500);
+  EXPECT_EQ(share(R"("devices":["gpu:4g.20gb"])"), 500);
+  EXPECT_EQ(share(R"("devices":["gpu:7g.40gb"])"), 1000);
+  EXPECT_EQ(share(R"("device_requests":[{"slice":"1g.5gb"}])"), 125);
+  EXPECT_EQ(share(R"("device_requests":[{"slice":"small","share":0.25}])"), 250);
+  EXPECT_EQ(
+      refusal(R"({"submitted":"2026-11-15T12:00:00Z","device_requests":[{"slice":"small"}]})"),
+      "trace.swf:1: slice \"small\" does not tell what part of a device it is; write it as "
+      "\"device_requests\": [{\"kind\": \"gpu\", \"slice\": \"small\", \"share\": 0.25}]");
 }
 
 TEST(History, OlderListsTellOfPartsInWords) {
@@ -165,7 +244,7 @@ TEST(History, OlderListsTellOfPartsInWords) {
   const auto& devices = trace->wishes.at(trace->jobs.at(0).wishes).devices;
   EXPECT_EQ(devices, (std::vector<core::DeviceRequest>{{"fpga", "", 1},
                                                        {"gpu", "a100", 2, {""}, 250},
-                                                       {"gpu", "v100", 1, {}, 1000, 0, "1g.5gb"}}));
+                                                       {"gpu", "v100", 1, {}, 125, 0, "1g.5gb"}}));
 }
 
 TEST(History, TellsOfTheMachineToo) {
@@ -193,6 +272,10 @@ TEST(History, ABrokenLineIsRefusedWithItsNumberAndWhatToWrite) {
             "trace.swf:1: cpus must be a number between 0.001 and 4000000");
   EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","runs":[1,"soon"]})"),
             "trace.swf:1: runs must be a list of seconds, one for each task");
+  EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","runs":[1],"run":1})"),
+            "trace.swf:1: run and runs exclude each other; write one of them");
+  EXPECT_EQ(refusal(R"({"submitted":"2026-11-15T12:00:00Z","run":1,"cpu":4})"),
+            "trace.swf:1: cpu is not known here; write cpus");
   EXPECT_NE(refusal("{]\n").find("trace.swf:1: it is no JSON object"), std::string::npos);
 }
 
@@ -204,6 +287,19 @@ TEST(Tiers, AreNamedByQueue) {
             "\"vip\" is no tier: interactive, service, batch and opportunistic are; write "
             "QUEUE=TIER, such as 0=interactive,3=opportunistic");
   EXPECT_FALSE(parse_tiers("interactive"));
+  EXPECT_EQ(parse_tiers("0=batch,0=service").error().message, "queue 0 is there twice");
+}
+
+TEST(Tiers, OfQueuesThatNoJobIsInAreTold) {
+  const auto trace = read(kLine);
+  using core::Tier;
+  EXPECT_EQ(tiers_without_jobs(*trace, {}), "");
+  EXPECT_EQ(tiers_without_jobs(*trace, {{2, Tier::service}}), "");
+  EXPECT_EQ(tiers_without_jobs(*trace, {{2, Tier::service}, {8, Tier::batch}, {9, Tier::batch}}),
+            "--tiers: no job of the trace is in queue 8, 9; its queues are 2");
+  const auto history = read(R"({"submitted":"2026-11-15T12:00:00Z","run":1})");
+  EXPECT_EQ(tiers_without_jobs(*history, {{2, Tier::service}}),
+            "--tiers changes nothing: the lines of this trace name their tiers themselves");
 }
 
 }  // namespace

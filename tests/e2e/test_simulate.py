@@ -137,6 +137,11 @@ class Simulate(unittest.TestCase):
         self.file("bad.yaml", "nodes: [{count: 1, name: n, cpu: 4}]\nnamespaces:\n  g1: {cohort: nowhere}\n")
         self.assertIn("bad.yaml:3:", self.atoll("simulate", "--trace", trace, "--config", "bad.yaml", code=2).stderr)
         self.assertIn("is no tier", self.atoll("simulate", "--trace", trace, "--tiers", "1=vip", code=2).stderr)
+        said = self.atoll("simulate", "--trace", trace, "--tiers", "9=service").stderr
+        self.assertIn("--tiers: no job of the trace is in queue 9; its queues are 1", said)
+        self.file("twice.yaml", "nodes:\n  - {name: n, cpu: 4}\n  - {name: n, cpu: 8}\n")
+        self.assertIn("twice.yaml:2: two nodes are called \"n\": one of entry 1 of nodes",
+                      self.atoll("simulate", "--trace", trace, "--config", "twice.yaml", code=2).stderr)
         self.assertIn("--round", self.atoll("simulate", "--trace", trace, "--round", "2d", code=2).stderr)
         self.file("none.swf", line(1, 0, 100, 4))
         self.assertIn("says what nodes there are", self.atoll("simulate", "--trace", "none.swf", code=2).stderr)

@@ -44,11 +44,8 @@ int64_t used_by(const core::State& state, const std::string& holder, const std::
   return sum;
 }
 
-// The first members of a gang count as if they had started; the next one is in question.
-std::string untrue_amount(const core::Terms& terms, const Block& block, int64_t used,
-                          const std::string& whose) {
-  const int64_t more = terms.gang > 1 ? (terms.gang - 1) * block.asked : 0;
-  if (block.in_use < used || block.in_use > used + more)
+std::string untrue_amount(const Block& block, int64_t used, const std::string& whose) {
+  if (block.in_use != used)
     return std::to_string(used) + " of " + whose + "'s " + block.resource + " are in use";
   return block.in_use + block.asked > block.limit ? ""
                                                   : whose + "'s " + block.resource + " leaves room";
@@ -93,7 +90,7 @@ bool belongs(const core::State& state, NamespaceId ns, const std::string& holder
 std::string untrue_quota(const core::State& state, const core::Job& job, const Block& block) {
   if (!belongs(state, job.ns, block.holder)) return "that quota is not its own";
   const int64_t used = used_by(state, block.holder, block.resource);
-  return untrue_amount(state.terms_of(job), block, used, "the quota");
+  return untrue_amount(block, used, "the quota");
 }
 
 // The platform counts its memory in MiB, each node's rounded down.
@@ -117,7 +114,7 @@ std::string untrue_calendar(const core::State& state, const core::Job& job, Time
       if (state.terms_of(other).tier == terms.tier)
         used += used_by_job(state, other, block.resource, true);
     }
-    return untrue_amount(terms, block, used, "the calendar");
+    return untrue_amount(block, used, "the calendar");
   }
   return "the calendar has no such entry";
 }

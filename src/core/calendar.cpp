@@ -1,6 +1,7 @@
 #include "core/calendar.h"
 
 #include <algorithm>
+#include <set>
 
 namespace atl::core {
 namespace {
@@ -38,6 +39,20 @@ bool holds_in_minute(const CalendarEntry& entry, int64_t minute) {
   return false;
 }
 
+// Calls fn with the time at which each span next begins and ends.
+template <class Fn>
+void for_each_change(const Calendar& calendar, Time after, const Fn& fn) {
+  const int64_t minute = minute_of_week(calendar, after);
+  for (const CalendarEntry& entry : calendar.entries) {
+    for (const Span& span : spans(entry)) {
+      for (const int64_t edge : {span.from, span.until}) {
+        const int64_t wait = ((edge - minute) % kWeek + kWeek - 1) % kWeek + 1;
+        fn(Time{(after.us / kMinuteUs + wait) * kMinuteUs});
+      }
+    }
+  }
+}
+
 bool shuts(const CalendarEntry& entry) {
   return entry.share_milli == 0 || entry.limit.cpu_milli == 0 || entry.limit.memory_bytes == 0 ||
          entry.limit.running == 0;
@@ -49,19 +64,24 @@ bool holds_at(const Calendar& calendar, const CalendarEntry& entry, Time now) {
   return holds_in_minute(entry, minute_of_week(calendar, now));
 }
 
+std::vector<Time> changes(const Calendar& calendar, Time after) {
+  std::set<Time> times;
+  for_each_change(calendar, after, [&](Time at) { times.insert(at); });
+  return {times.begin(), times.end()};
+}
+
 Time next_change(const Calendar& calendar, Time after) {
-  const int64_t minute = minute_of_week(calendar, after);
-  int64_t soonest = 0;  // in minutes from the one that `after` is in
-  for (const CalendarEntry& entry : calendar.entries) {
-    for (const Span& span : spans(entry)) {
-      for (const int64_t edge : {span.from, span.until}) {
-        const int64_t wait = ((edge - minute) % kWeek + kWeek - 1) % kWeek + 1;
-        if (soonest == 0 || wait < soonest) soonest = wait;
-      }
-    }
-  }
-  if (soonest == 0) return {};
-  return Time{(after.us / kMinuteUs + soonest) * kMinuteUs};
+  Time soonest;
+  for_each_change(calendar, after, [&](Time at) {
+    if (!soonest || at < soonest) soonest = at;
+  });
+  return soonest;
+}
+
+Calendar only_of(const Calendar& calendar, Tier tier) {
+  Calendar only = calendar;
+  std::erase_if(only.entries, [&](const CalendarEntry& each) { return each.tier != tier; });
+  return only;
 }
 
 TierLimit limit_of(const CalendarEntry& entry, const Amounts& capacity) {

@@ -10,8 +10,13 @@ namespace atl::core {
 
 bool holds_at(const Calendar& calendar, const CalendarEntry& entry, Time now);
 
-// When, after that time, an entry next begins or ceases to hold; zero: never.
+// When, in the week after that time, entries begin or cease to hold, the first time first.
+std::vector<Time> changes(const Calendar& calendar, Time after);
+// The first of them; zero: never.
 Time next_change(const Calendar& calendar, Time after);
+
+// The entries of one tier alone.
+Calendar only_of(const Calendar& calendar, Tier tier);
 
 // What the entry leaves the tier of a platform with that capacity.
 struct TierLimit {

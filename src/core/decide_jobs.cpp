@@ -116,18 +116,34 @@ Result<void> check_feasible(const State& state, const SubmitJob& job) {
       "resources");
 }
 
-// A quota, with what may be borrowed, that could never hold it.
-Result<void> check_quota(const State& state, const SubmitJob& job, NamespaceId ns) {
+std::string asks_for(const Terms& terms) {
+  const std::string each = scheduling::format_resources(terms.resources);
+  if (terms.gang < 2) return each;
+  return "a gang of " + std::to_string(terms.gang) + " with " + each + " each";
+}
+
+// A calendar that never leaves its tier so much.
+Result<void> check_tier(const State& state, const Terms& terms) {
+  const auto block = scheduling::beyond_calendar(state, terms, state.now);
+  if (!block) return {};
+  return fail(ErrorCode::infeasible,
+              asks_for(terms) + " is more than the calendar ever leaves " + enum_name(terms.tier) +
+                  " work: " + scheduling::format_amount(block->resource, block->limit) +
+                  " (entry " + block->holder +
+                  "; keep: true or --keep waits for another calendar)",
+              terms.gang > 1 ? "gang" : "resources");
+}
+
+// A quota, with what may be borrowed, or a calendar that could never hold it.
+Result<void> check_limits(const State& state, const SubmitJob& job, NamespaceId ns) {
   if (job.keep) return {};
   Terms terms = job.terms;
   settle_parts(state, terms.resources);
   const auto block = scheduling::beyond_quota(state, ns, terms);
-  if (!block) return {};
-  std::string message = terms.gang > 1 ? "a gang of " + std::to_string(terms.gang) + " with " +
-                                             scheduling::format_resources(terms.resources) + " each"
-                                       : scheduling::format_resources(terms.resources);
-  message += " is more than the quota of " + block->holder +
-             " ever allows: " + scheduling::format_amount(block->resource, block->limit);
+  if (!block) return check_tier(state, terms);
+  std::string message = asks_for(terms) + " is more than the quota of " + block->holder +
+                        " ever allows: " +
+                        scheduling::format_amount(block->resource, block->limit);
   if (const auto nearest = scheduling::nearest_possible(state, ns, terms))
     message += "; the nearest that fits is " +
                (nearest->gang != terms.gang ? "a gang of " + std::to_string(nearest->gang)
@@ -164,7 +180,7 @@ Result<void> check_submission(const State& state, const Actor& actor, const Subm
   if (auto ok = check_labels(job.labels); !ok) return ok;
   if (auto ok = check_dependencies(state, actor, job.dependencies); !ok) return ok;
   if (auto ok = check_feasible(state, job); !ok) return ok;
-  if (auto ok = check_quota(state, job, ns); !ok) return ok;
+  if (auto ok = check_limits(state, job, ns); !ok) return ok;
   return check_queued(state.namespaces.at(ns), ahead);
 }
 
@@ -356,9 +372,9 @@ Result<void> decide_command(const State& state, const Actor& actor, const Change
   SubmitJob probe;
   probe.terms = terms;
   if (auto ok = check_feasible(state, probe); !ok) return ok;
-  // A quota may have become smaller since: what asks for no more than before goes on waiting.
-  if (terms.resources != state.terms_of(job).resources) {
-    if (auto ok = check_quota(state, probe, job.ns); !ok) return ok;
+  // A limit may have become smaller since: what asks for no more than before goes on waiting.
+  if (terms.resources != state.terms_of(job).resources || terms.tier != state.terms_of(job).tier) {
+    if (auto ok = check_limits(state, probe, job.ns); !ok) return ok;
   }
   draft.add(std::move(changed));
   return {};

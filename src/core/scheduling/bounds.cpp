@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/calendar.h"
 #include "core/cohorts.h"
 #include "core/scheduling/place.h"
 
@@ -142,6 +143,42 @@ std::optional<Block> beyond_quota(const State& state, NamespaceId ns, const Term
   for (auto& [id, used] : world.in_use) used = others;
   for (auto& [id, used] : world.cohort_in_use) used = others;
   return over_quota(world, ns, terms);
+}
+
+std::optional<Block> beyond_calendar(const State& state, const Terms& terms, Time now) {
+  const InUse others = used_by_others(terms);
+  std::optional<Block> most = over_calendar(state, others, terms, now);
+  if (!most) return std::nullopt;
+  for (const Time at : changes(only_of(state.calendar, terms.tier), now)) {
+    const auto block = over_calendar(state, others, terms, at);
+    if (!block) return std::nullopt;
+    if (block->resource == most->resource && block->limit > most->limit) most = block;
+  }
+  return most;
+}
+
+Time calendar_opens(const World& world, const Terms& terms, const Block& block) {
+  const State& state = *world.state;
+  const Calendar calendar = only_of(state.calendar, terms.tier);
+  InUse used = world.in_use_of(terms.tier);
+  const InUse others = used_by_others(terms);
+  used.cpu_milli += others.cpu_milli;
+  used.memory_bytes += others.memory_bytes;
+  used.tasks += others.tasks;
+  for (const auto& [key, milli] : others.devices) used.devices[key] += milli;
+  // One that takes several models is kept from those of which there is too little.
+  const auto model_shut = [&](Time at) {
+    return std::any_of(
+        calendar.entries.begin(), calendar.entries.end(), [&](const CalendarEntry& entry) {
+          const auto limit = entry.limit.devices.find(block.resource);
+          return limit != entry.limit.devices.end() && holds_at(calendar, entry, at) &&
+                 int64_t{limit->second} * kWholeDevice < block.in_use + block.asked;
+        });
+  };
+  for (const Time at : changes(calendar, world.now)) {
+    if (!over_calendar(state, used, terms, at) && !model_shut(at)) return at;
+  }
+  return {};
 }
 
 std::optional<Terms> nearest_possible(const State& state, NamespaceId ns, const Terms& terms) {

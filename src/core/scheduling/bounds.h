@@ -11,6 +11,13 @@ namespace atl::core::scheduling {
 // members of a gang together.
 std::optional<Block> beyond_quota(const State& state, NamespaceId ns, const Terms& terms);
 
+// The calendar's entry that, at the time that leaves most to the tier, leaves less than that.
+std::optional<Block> beyond_calendar(const State& state, const Terms& terms, Time now);
+
+// When the calendar will first leave enough for the terms if nothing ends; zero: never. `block` is
+// what it says now.
+Time calendar_opens(const World& world, const Terms& terms, const Block& block);
+
 // The largest request of the same kind that both quotas and nodes could hold. Nullopt: there is
 // none.
 std::optional<Terms> nearest_possible(const State& state, NamespaceId ns, const Terms& terms);

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/amount.h"
-#include "core/calendar.h"
 #include "core/index.h"
+#include "core/scheduling/bounds.h"
 #include "core/scheduling/place.h"
+#include "core/scheduling/plan.h"
+#include "core/scheduling/reserved.h"
 #include "core/scheduling/round.h"
 #include "core/scheduling/sentence.h"
 #include "core/scheduling/yield.h"
@@ -153,30 +155,62 @@ Explanation claimed(const World& world, const Job& job) {
     }
     return why;
   }
+  if (world.owed && terms.tier == Tier::opportunistic) {
+    why.block.obstacle = Obstacle::claimed;
+    why.waits_for = {world.owed};
+    why.sentence = "waiting behind job " + to_string(world.owed) +
+                   ", for which others have made room that it has not found yet";
+    return why;
+  }
   why.sentence = "starting in the next round";
   return why;
 }
 
-void tell_reserved(const State& state, Explanation& why, Time now) {
+void tell_reserved(const State& state, NamespaceId ns, Explanation& why, Time now) {
   for (const auto& [id, reservation] : state.reservations) {
     if (reservation.name != why.block.holder) continue;
-    why.until = reservation.until;
+    const bool own = may_use(reservation, ns);
+    why.until = own ? reservation.from : reservation.until;
     why.sentence += " has it from " + told(reservation.from) + " to " + told(reservation.until);
+    if (own) why.sentence += ", for its namespace too";
     if (reservation.from > now)
       why.sentence += "; with a --time that ends before, it could start now";
   }
 }
 
-// What is in the way of one more task, as the stages ask.
+// What is in the way of one more task, as the stages ask; what no node could hold before a limit.
 Block next_block(const World& world, const Job& job, const Terms& terms) {
   if (auto block = over_array_limit(world, job, terms)) return *block;
-  if (auto block = over_calendar(world, terms)) return *block;
-  if (auto block = over_quota(world, job.ns, terms)) return *block;
+  auto limit = over_calendar(world, terms);
+  if (!limit) limit = over_quota(world, job.ns, terms);
+  if (limit && feasible(*world.state, terms)) return *limit;
   const Block block = why_not_placed(world, terms, job.ns);
+  if (limit) return block.obstacle == Obstacle::infeasible ? block : *limit;
   if (block.obstacle == Obstacle::capacity)
     return reserved_for_others(world, terms, job.ns).value_or(block);
   if (block.obstacle != Obstacle::turn) return block;
   return over_model_quota(world, job.ns, terms).value_or(block);
+}
+
+// What the members before would have is asked for as well: nobody uses it.
+void ask_together(const World& now, const Job& job, const std::vector<Place>& before,
+                  Block& block) {
+  const bool on_node = block.obstacle == Obstacle::capacity;
+  if (!on_node && block.obstacle != Obstacle::quota && block.obstacle != Obstacle::calendar) return;
+  const Terms& terms = now.state->terms_of(job);
+  int64_t own = 0;
+  for (const Place& each : before) {
+    if (on_node && full_name(now.nodes[each.node]) != block.holder) continue;
+    ++block.members;
+    InUse its;
+    add_in_use(its, terms, each.placement, +1);
+    if (on_node)  // of all of them
+      own = block.in_use - in_use_on(now, each.node, terms, job.ns, block.resource);
+    else
+      own += amount_of(its, block.resource);
+  }
+  block.asked += own;
+  block.in_use -= own;
 }
 
 // Of a gang, the first member that has no room beside those before it; `members` are those.
@@ -185,13 +219,51 @@ Block first_block(const World& now, const Job& job, uint32_t& members) {
   members = 0;
   if (terms.gang < 2) return next_block(now, job, terms);
   World world = now;
+  std::vector<Place> before;
   for (;; ++members) {
-    const Block block = next_block(world, job, terms);
-    if (block.obstacle != Obstacle::turn || members + 1 >= terms.gang) return block;
-    const auto room = find_place(world, terms, allowance(world, job.ns, terms), job.ns);
-    if (!room) return block;
+    Block block = next_block(world, job, terms);
+    std::optional<Place> room;
+    if (block.obstacle == Obstacle::turn && members + 1 < terms.gang)
+      room = find_place(world, terms, allowance(world, job.ns, terms), job.ns);
+    if (!room) {
+      ask_together(now, job, before, block);
+      return block;
+    }
     take(world, job, terms, room->placement, room->node);
+    before.push_back(std::move(*room));
   }
+}
+
+// Of nodes on which the same is missing, the one that has it first.
+void look_where_first(const World& world, const Job& job, const Terms& terms, Block& block) {
+  if (block.obstacle != Obstacle::capacity || terms.gang > 1) return;
+  const auto lacks = [](const Block& each) { return each.asked + each.in_use - each.limit; };
+  for (const Opening& opening : soonest(world, job.ns, terms)) {
+    const Block there = missing_on(world, opening.node, terms, job.ns);
+    if (opening.at && there.resource == block.resource && lacks(there) == lacks(block))
+      block = there;
+  }
+}
+
+// A calendar or a quota that could never hold it, whatever else there is.
+void tell_never(const World& world, const Job& job, const Terms& terms, Explanation& why) {
+  Block& block = why.block;
+  const bool by_calendar = block.obstacle == Obstacle::calendar;
+  const auto never = by_calendar ? beyond_calendar(*world.state, terms, world.now)
+                                 : beyond_quota(*world.state, job.ns, terms);
+  if (!never && by_calendar) why.until = calendar_opens(world, terms, block);
+  if (!never) return;
+  const int64_t in_use = by_calendar ? amount_of(world.in_use_of(terms.tier), never->resource) : 0;
+  const bool same = never->resource == block.resource && never->holder == block.holder;
+  if (!same && !by_calendar) return;
+  block = {.obstacle = block.obstacle,
+           .resource = never->resource,
+           .asked = never->asked + never->in_use,
+           .in_use = same ? block.in_use : in_use,
+           .limit = never->limit,
+           .holder = never->holder,
+           .members = std::max<uint32_t>(1, terms.gang),
+           .never = true};
 }
 
 // Counting stops at kPositionMax: nobody reads further, and the core's thread has other things to
@@ -263,21 +335,26 @@ Explanation explain(Glance& glance, const Job& job, bool quick, std::optional<ui
   uint32_t members = 0;
   const World& world = glance.world();
   why.block = first_block(world, job, members);
+  const Terms& terms = state.terms_of(job);
+  if (!quick) look_where_first(world, job, terms, why.block);
+  if (!quick && (why.block.obstacle == Obstacle::calendar || why.block.obstacle == Obstacle::quota))
+    tell_never(world, job, terms, why);
   why.sentence = sentence_for(world, job, why.block);
-  if (state.terms_of(job).gang > 1 && why.block.obstacle != Obstacle::turn)
-    why.sentence = "its " + std::to_string(state.terms_of(job).gang) +
+  if (terms.gang > 1 && why.block.obstacle != Obstacle::turn)
+    why.sentence = "its " + std::to_string(terms.gang) +
                    " members start together and " + std::to_string(members) +
                    " would have room: " + why.sentence;
-  if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, why, now);
-  if (why.block.obstacle == Obstacle::calendar) why.until = next_change(state.calendar, now);
+  if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, job.ns, why, now);
   if (why.block.obstacle == Obstacle::turn) why = claimed(glance.after_round(), job);
   if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))
     why = std::move(*room);
   if (quick) return why;
-  Holders holders = holders_of(world, job, state.terms_of(job), why.block);
+  Holders holders = holders_of(world, job, terms, why.block);
   why.sentence += holders_text(world, why.block, holders);
+  if (why.block.obstacle == Obstacle::calendar && why.until)
+    why.sentence += "; it leaves more from " + told(why.until) + " on";
   why.held_by = std::move(holders.all);
-  const Prospects prospect = prospects(state, job, state.terms_of(job), now);
+  const Prospects prospect = prospects(state, job, terms, now);
   why.alternatives = prospect.alternatives;
   why.sooner = prospect.sooner;
   why.nearest = prospect.nearest;

@@ -82,19 +82,19 @@ std::optional<Block> over(const Level& level, const Resources& asked_for) {
   return std::nullopt;
 }
 
-// Calls fn with each entry of the calendar that limits the terms now, until it returns true.
+// Calls fn with each entry of the calendar that limits the terms then, until it returns true.
 template <class Fn>
-void for_each_entry(const World& world, const Terms& terms, const Fn& fn) {
-  const Calendar& calendar = world.state->calendar;
-  if (calendar.entries.empty() || !counts(*world.state, terms)) return;
+void for_each_entry(const State& state, const Terms& terms, Time at, const Fn& fn) {
+  const Calendar& calendar = state.calendar;
+  if (calendar.entries.empty() || !counts(state, terms)) return;
   for (const CalendarEntry& entry : calendar.entries) {
-    if (entry.tier == terms.tier && holds_at(calendar, entry, world.now) && fn(entry)) return;
+    if (entry.tier == terms.tier && holds_at(calendar, entry, at) && fn(entry)) return;
   }
 }
 
-std::optional<Block> over(const CalendarEntry& entry, const World& world, const Terms& terms) {
-  const TierLimit limit = limit_of(entry, world.state->capacity);
-  const InUse& used = world.in_use_of(terms.tier);
+std::optional<Block> over(const CalendarEntry& entry, const Amounts& capacity, const InUse& used,
+                          const Terms& terms) {
+  const TierLimit limit = limit_of(entry, capacity);
   const auto check = [&](const std::string& resource, int64_t asked, int64_t in_use,
                          std::optional<int64_t> most) -> std::optional<Block> {
     if (!most || asked == 0 || in_use + asked <= *most) return std::nullopt;
@@ -227,7 +227,7 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
     }
     return false;
   });
-  for_each_entry(world, terms, [&](const CalendarEntry& entry) {
+  for_each_entry(*world.state, terms, world.now, [&](const CalendarEntry& entry) {
     for (const auto& [key, count] : entry.limit.devices) {
       const int64_t limit = int64_t{count} * kWholeDevice;
       lower(key, {limit - in_use_of(world.in_use_of(terms.tier), key), limit, entry.name,
@@ -239,11 +239,23 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
 }
 
 std::optional<Block> over_calendar(const World& world, const Terms& terms) {
+  return over_calendar(*world.state, world.in_use_of(terms.tier), terms, world.now);
+}
+
+std::optional<Block> over_calendar(const State& state, const InUse& used, const Terms& terms,
+                                   Time at) {
   std::optional<Block> found;
-  for_each_entry(world, terms, [&](const CalendarEntry& entry) {
-    return (found = over(entry, world, terms)).has_value();
+  for_each_entry(state, terms, at, [&](const CalendarEntry& entry) {
+    return (found = over(entry, state.capacity, used, terms)).has_value();
   });
   return found;
+}
+
+int64_t amount_of(const InUse& in_use, const std::string& resource) {
+  if (resource == "cpu") return in_use.cpu_milli;
+  if (resource == "memory") return in_use.memory_bytes;
+  if (resource == "tasks") return static_cast<int64_t>(in_use.tasks);
+  return in_use_of(in_use, resource);
 }
 
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms) {

@@ -40,6 +40,8 @@ struct Block {
   int64_t limit = 0;
   // Whose quota: "namespace bio", "cohort physics"; of capacity the node: "local/n1".
   std::string holder;
+  uint32_t members = 1;  // of a gang, that ask for it together
+  bool never = false;    // it is more than that allows even if nobody else uses any
   bool operator==(const Block&) const = default;
 };
 
@@ -89,6 +91,12 @@ std::map<std::string, DevicesLeft> devices_left(const World& world, NamespaceId 
 
 // What the calendar says to one more task of its tier at this time.
 std::optional<Block> over_calendar(const World& world, const Terms& terms);
+// The same at another time, while its tier uses so much.
+std::optional<Block> over_calendar(const State& state, const InUse& used, const Terms& terms,
+                                   Time at);
+
+// Of what is in use, by the word of quotas: "cpu", "memory", "tasks", "gpu:a100".
+int64_t amount_of(const InUse& in_use, const std::string& resource);
 
 // What the job itself says: its own limit of tasks at once.
 std::optional<Block> over_array_limit(const World& world, const Job& job, const Terms& terms);

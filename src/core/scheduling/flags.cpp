@@ -7,7 +7,7 @@
 namespace atl::core::scheduling {
 namespace {
 
-// "a100|v100:2", "a100:0.5", "2"; empty: people have no word for it.
+// "a100|v100:2", "a100:0.5", "t4:0.25:2", "2"; empty: people have no word for it.
 std::string device_word(const DeviceRequest& request) {
   std::string models;
   for (const std::string& model : models_of(request))
@@ -15,10 +15,10 @@ std::string device_word(const DeviceRequest& request) {
         (models.empty() ? "" : "|") + (model.empty() && !request.also.empty() ? "any" : model);
   std::string amount = std::to_string(request.count);
   if (!takes_whole(request)) {
-    if (request.count > 1) return {};
     amount = takes_slice(request)       ? request.profile
              : request.memory_bytes > 0 ? exact_bytes(request.memory_bytes)
                                         : format_milli(request.share_milli);
+    if (request.count > 1) amount += ":" + std::to_string(request.count);
   }
   return (models.empty() ? "" : models + ":") + amount;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/calendar.h"
 #include "core/cohorts.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/plan.h"
@@ -57,18 +58,41 @@ Time when_free(std::vector<std::pair<Time, int64_t>> ends, int64_t lacking) {
 }
 
 // When the node has enough of the one resource: devices have to be free as they are asked for.
-Time when_fits(const World& world, size_t at, NamespaceId ns, Terms terms,
-               const std::string& resource) {
+Time when_fits(const World& world, size_t at, NamespaceId ns, Terms terms, const Block& block) {
   Resources only;
-  if (resource == "cpu")
+  if (block.resource == "cpu")
     only.cpu_milli = terms.resources.cpu_milli;
-  else if (resource == "memory")
+  else if (block.resource == "memory")
     only.memory_bytes = terms.resources.memory_bytes;
   else
     only.devices = terms.resources.devices;
   terms.resources = std::move(only);
-  return soonest_on(world, at, ns, terms);
+  return soonest_on(world, at, ns, terms, block.members);
 }
+
+// Whose use a quota counts, or the calendar.
+class Among {
+ public:
+  Among(const World& world, const Job& job, const Terms& terms, const Block& block)
+      : world_(world), job_(job), terms_(terms), block_(block) {
+    if (block.obstacle == Obstacle::quota) cohort_ = over_quota_of(world, job.ns, terms);
+  }
+  bool known() const {
+    return block_.obstacle == Obstacle::quota || block_.obstacle == Obstacle::calendar;
+  }
+  bool counts(const NodeView& view, const Holder& holder, const Terms& its) const {
+    if (block_.obstacle == Obstacle::calendar)
+      return its.tier == terms_.tier && !view.only_by_name;
+    return cohort_ ? below(*world_.state, holder.ns, cohort_) : holder.ns == job_.ns;
+  }
+
+ private:
+  const World& world_;
+  const Job& job_;
+  const Terms& terms_;
+  const Block& block_;
+  CohortId cohort_;
+};
 
 }  // namespace
 
@@ -80,9 +104,9 @@ bool below(const State& state, NamespaceId ns, CohortId cohort) {
 }
 
 Holders holders_of(const World& world, const Job& job, const Terms& terms, const Block& block) {
-  const bool by_quota = block.obstacle == Obstacle::quota;
-  if (!by_quota && block.obstacle != Obstacle::capacity) return {};
-  const CohortId cohort = by_quota ? over_quota_of(world, job.ns, terms) : CohortId{};
+  const bool on_node = block.obstacle == Obstacle::capacity;
+  const Among among(world, job, terms, block);
+  if (!on_node && !among.known()) return {};
   const Measure measure(terms, block);
   const std::set<TaskId> borrowed = borrowed_tasks(world);
   std::map<NamespaceId, HeldBy> sums;
@@ -91,12 +115,11 @@ Holders holders_of(const World& world, const Job& job, const Terms& terms, const
   Holders found;
   for (size_t i = 0; i < world.nodes.size(); ++i) {
     const NodeView& view = world.nodes[i];
-    if (!by_quota && full_name(view) != block.holder) continue;
-    if (!by_quota) found.enough_by = when_fits(world, i, job.ns, terms, block.resource);
+    if (on_node && full_name(view) != block.holder) continue;
+    if (on_node) found.enough_by = when_fits(world, i, job.ns, terms, block);
     for (const auto& [task, holder] : view.node->holders) {
-      const bool counts =
-          !by_quota || (cohort ? below(*world.state, holder.ns, cohort) : holder.ns == job.ns);
       const Terms& its = world.state->terms.at(holder.terms).terms;
+      const bool counts = on_node || among.counts(view, holder, its);
       const int64_t amount = counts ? measure.of(*view.node, holder, its) : 0;
       if (amount == 0) continue;
       HeldBy& sum = sums[holder.ns];
@@ -118,8 +141,12 @@ Holders holders_of(const World& world, const Job& job, const Terms& terms, const
   std::sort(found.all.begin(), found.all.end(), [](const HeldBy& a, const HeldBy& b) {
     return std::tie(b.amount, a.ns) < std::tie(a.amount, b.ns);
   });
-  if (by_quota)
+  if (!on_node)
     found.enough_by = when_free(std::move(ends), block.in_use + block.asked - block.limit);
+  // By then another entry may hold.
+  if (block.obstacle == Obstacle::calendar &&
+      found.enough_by > next_change(only_of(world.state->calendar, terms.tier), world.now))
+    found.enough_by = {};
   return found;
 }
 

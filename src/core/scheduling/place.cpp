@@ -265,6 +265,28 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
   return nearest;
 }
 
+Block missing_on(const World& world, size_t node, const Terms& terms, NamespaceId ns) {
+  const NodeView& view = world.nodes[node];
+  int missing = 0;
+  Block block = missing_on(*view.node, free_for(view, guest_now(world, ns, terms)),
+                           terms.resources, missing);
+  block.holder = full_name(view);
+  return block;
+}
+
+int64_t in_use_on(const World& world, size_t node, const Terms& terms, NamespaceId ns,
+                  const std::string& resource) {
+  const NodeView& view = world.nodes[node];
+  const Room free = free_for(view, guest_now(world, ns, terms)), all = whole(*view.node);
+  if (resource == "cpu") return all.cpu_milli - free.cpu_milli;
+  if (resource == "memory") return all.memory_bytes - free.memory_bytes;
+  for (const DeviceRequest& request : terms.resources.devices) {
+    if (request_name(request) == resource)
+      return milli_for(all.devices, request) - milli_for(free.devices, request);
+  }
+  return 0;
+}
+
 std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns) {
   const Guest guest = guest_now(world, ns, terms);
   for (const NodeView& view : world.nodes) {

@@ -48,6 +48,12 @@ std::string full_name(const NodeView& view);
 // Why place finds nothing, for the terms as they are.
 Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns = {});
 
+// What is missing for them on that node.
+Block missing_on(const World& world, size_t node, const Terms& terms, NamespaceId ns);
+// How much of a block's resource is in use there.
+int64_t in_use_on(const World& world, size_t node, const Terms& terms, NamespaceId ns,
+                  const std::string& resource);
+
 // The reservation without which there would be room, and on which node.
 std::optional<Block> reserved_for_others(const World& world, const Terms& terms, NamespaceId ns);
 

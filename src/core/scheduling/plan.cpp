@@ -59,7 +59,7 @@ void add_pledged(const World& world, Prospect& prospect, const std::vector<Pledg
 
 Prospect prospect_of(const World& world, size_t node, NamespaceId ns, const Terms& terms) {
   const NodeView& view = world.nodes[node];
-  const Guest lasting{ns, nullptr, {}};
+  const Guest lasting{ns, nullptr, {}, false};
   Prospect prospect{node, later_for(view, lasting), world.now, {}, {}};
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
   for (const auto& [task, holder] : view.node->holders) {
@@ -149,21 +149,22 @@ uint32_t members_at(const Prospect& prospect, Time at, const Resources& resource
   return members_in(std::move(room), resources, max);
 }
 
-std::optional<Opening> known_opening(const Prospect& prospect, const Terms& terms) {
+std::optional<Opening> known_opening(const Prospect& prospect, const Terms& terms,
+                                     uint32_t tasks = 1) {
   Room room = prospect.room;
   Time at = prospect.stopped;
   const auto holds = [&] {
-    if (prospect.spells.empty()) return fits(room, terms.resources);
+    if (prospect.spells.empty() && tasks == 1) return fits(room, terms.resources);
     Room with = room;
     for (const bool comes : {false, true}) add_spells(prospect, at, comes, with);
-    return fits(with, terms.resources);
+    return members_in(std::move(with), terms.resources, tasks) == tasks;
   };
   for (auto next = prospect.ends.begin(); !holds(); ++next) {
     if (next == prospect.ends.end()) return std::nullopt;
     add(room, next->second);
     at = std::max(at, next->first);
   }
-  return opening_at(prospect, at, 1);
+  return opening_at(prospect, at, tasks);
 }
 
 // How many of the gang fit together by then, at most all.
@@ -262,8 +263,9 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
   return roomiest(world, prospects(), terms);
 }
 
-Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms) {
-  const auto opening = known_opening(prospect_of(world, node, ns, terms), terms);
+Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms,
+                uint32_t tasks) {
+  const auto opening = known_opening(prospect_of(world, node, ns, terms), terms, tasks);
   return opening ? opening->at : Time{};
 }
 

@@ -19,7 +19,8 @@ struct Opening {
 // enough.
 std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& terms);
 
-// When one task of them fits on that node; zero: nobody knows.
-Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms);
+// When so many tasks of them fit on that node together; zero: nobody knows.
+Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms,
+                uint32_t tasks);
 
 }  // namespace atl::core::scheduling

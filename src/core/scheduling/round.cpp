@@ -111,8 +111,10 @@ class Round {
       if (id == without_ || terms.tier != tier) continue;
       Indices& indices = under_way_.try_emplace(id, job).first->second;
       for (uint32_t i = 0; i < job.owed && !indices.done(); ++i) {
-        if (would_borrow(world_, job.ns, terms.resources) || !step(job, terms, indices, true))
-          break;
+        if (would_borrow(world_, job.ns, terms.resources)) break;
+        const auto done = step(job, terms, indices, true);
+        if (!done && done.error() == Stuck::room) world_.owed = id;
+        if (!done) break;
       }
     }
   }
@@ -267,7 +269,8 @@ class Round {
     ++awaited_;
     for (Opening& opening : soonest(world_, job.ns, terms)) {
       NodeView& view = world_.nodes[opening.node];
-      const Guest guest{job.ns, &terms, opening.at ? ends_by(opening.at, terms) : Time{}};
+      const Guest guest{job.ns, &terms, opening.at ? ends_by(opening.at, terms) : Time{},
+                        terms.tier == Tier::opportunistic};
       for (uint32_t i = 0; i < opening.members; ++i)
         claim(world_, opening.node, guest, opening.ending, opening.at);
       view.awaited = true;

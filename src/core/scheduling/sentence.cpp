@@ -35,17 +35,20 @@ const DeviceRequest* part_of(const Resources& resources, const Block& block) {
 // "8Gi of gpu:a100", "a slice 1g.5gb of gpu"; a quota counts them in devices.
 std::string asked(const Resources& resources, const Block& block) {
   const DeviceRequest* part = part_of(resources, block);
+  const std::string whom =
+      block.members > 1 ? " for " + std::to_string(block.members) + " members" : "";
   if (!part || (!takes_slice(*part) && part->memory_bytes == 0))
-    return format_amount(block.resource, block.asked);
+    return format_amount(block.resource, block.asked) + whom;
   DeviceRequest whole = *part;
   whole.profile.clear();
-  const std::string of = " of " + request_name(whole);
-  const std::string count = std::to_string(part->count);
+  const std::string of = " of " + request_name(whole) + whom;
+  const uint32_t parts = part->count * block.members;
+  const std::string count = std::to_string(parts);
   std::string text;
   if (takes_slice(*part))
-    text = (part->count > 1 ? count + " slices " : "a slice ") + part->profile + of;
+    text = (parts > 1 ? count + " slices " : "a slice ") + part->profile + of;
   else
-    text = (part->count > 1 ? count + " times " : "") + format_bytes(part->memory_bytes) + of;
+    text = (parts > 1 ? count + " times " : "") + format_bytes(part->memory_bytes) + of;
   if (block.obstacle == Obstacle::capacity) return text;
   return text + ", which counts as " + amount(block.resource, block.asked);
 }
@@ -133,7 +136,7 @@ std::string sentence_for(const World& world, const Job& job, const Block& block)
   const Terms& terms = world.state->terms_of(job);
   switch (block.obstacle) {
     case Obstacle::quota:
-      if (block.asked > block.limit) {
+      if (block.never || block.asked > block.limit) {
         return "asks for " + asked(terms.resources, block) + ", more than the quota of " +
                block.holder + " ever allows: " + amount(block.resource, block.limit);
       }
@@ -149,6 +152,11 @@ std::string sentence_for(const World& world, const Job& job, const Block& block)
     case Obstacle::draining:
       return draining_sentence(world, terms);
     case Obstacle::calendar:
+      if (block.never) {
+        return "asks for " + asked(terms.resources, block) + ", more than the calendar ever leaves " +
+               enum_name(terms.tier) + " work: " + amount(block.resource, block.limit) +
+               " (entry " + block.holder + ")";
+      }
       return "waiting for the calendar, by which " + std::string(enum_name(terms.tier)) +
              " work has at most " + format_amount(block.resource, block.limit) +
              " at this time (entry " + block.holder + "): " + in_use(terms.resources, block);

@@ -118,7 +118,14 @@ bool halve_part(const State& state, Resources& resources, size_t at) {
   return request.share_milli >= kShareMin;
 }
 
-// Half of each thing that is asked for, and devices of any model; at last half of the time.
+// One less, and half of it.
+std::vector<uint32_t> fewer(uint32_t count) {
+  if (count < 2) return {};
+  return count < 4 ? std::vector{count - 1} : std::vector{count - 1, count / 2};
+}
+
+// Less of each thing that is asked for, the nearest first where it is counted in few, and devices
+// of any model.
 std::vector<Terms> smaller(const State& state, const Terms& asked) {
   std::vector<Terms> list;
   const auto offer = [&](const auto& make) {
@@ -131,11 +138,14 @@ std::vector<Terms> smaller(const State& state, const Terms& asked) {
       request.also.clear();
       return !std::exchange(request.model, "").empty();
     });
+    for (const uint32_t count : fewer(asked.resources.devices[i].count)) {
+      offer([&](Terms& terms) {
+        terms.resources.devices[i].count = count;
+        return true;
+      });
+    }
     offer([&](Terms& terms) {
-      DeviceRequest& request = terms.resources.devices[i];
-      if (request.count == 1) return halve_part(state, terms.resources, i);
-      request.count /= 2;
-      return true;
+      return terms.resources.devices[i].count == 1 && halve_part(state, terms.resources, i);
     });
   }
   offer([](Terms& terms) {
@@ -148,7 +158,12 @@ std::vector<Terms> smaller(const State& state, const Terms& asked) {
     memory = memory / 2 / kMib * kMib;
     return memory > 0;
   });
-  offer([](Terms& terms) { return (terms.gang /= 2) > 0; });
+  for (const uint32_t members : fewer(asked.gang)) {
+    offer([&](Terms& terms) {
+      terms.gang = members;
+      return true;
+    });
+  }
   return list;
 }
 
@@ -318,7 +333,9 @@ class Search {
 
 // When there is room for all of it; zero: nobody knows, or it is not for want of room.
 Time room_at(const World& world, const Job& job, const Terms& terms) {
-  if (over_quota(world, job.ns, terms) || over_calendar(world, terms)) return {};
+  if (over_array_limit(world, job, terms) || over_quota(world, job.ns, terms) ||
+      over_calendar(world, terms))
+    return {};
   Time at;
   for (const Opening& opening : soonest(world, job.ns, terms)) at = std::max(at, opening.at);
   return at;
@@ -330,7 +347,9 @@ std::vector<Alternative> find_sooner(const World& world, const Job& job, const P
   std::vector<Alternative> list;
   for (const Terms& terms : smaller(*world.state, asked)) {
     std::string change = flags_between(asked, terms);
-    if (change.empty() || offers(found.alternatives, change) || list.size() >= kSoonerMax) continue;
+    if (change.empty() || offers(found.alternatives, change) || offers(list, change) ||
+        list.size() >= kSoonerMax)
+      continue;
     const Time starts = room_at(world, job, terms);
     if (starts && (!found.expected || starts < found.expected))
       list.push_back({std::move(change), terms, starts});
@@ -371,10 +390,12 @@ Prospects prospects(const State& state, const Job& job, const Terms& terms, Time
     return found;
   }
   found.by = room_at(world, job, terms);
-  found.alternatives = Search(served, job, terms).run();
+  const bool begun = has_placed(job);  // what its tasks have got cannot be changed
+  if (!begun) found.alternatives = Search(served, job, terms).run();
   const Estimates estimates(state, kCertain / 2);
   world.estimates = &estimates;
   found.expected = room_at(world, job, terms);
+  if (begun) return found;
   found.sooner = find_sooner(world, job, found, terms);
   add_shorter(found, terms, found.sooner);
   found.nearest = find_nearest(world, job, terms);

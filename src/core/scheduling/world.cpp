@@ -129,7 +129,8 @@ Time ends_by(Time start, const Terms& terms) {
 }
 
 Guest guest_now(const World& world, NamespaceId ns, const Terms& terms) {
-  return {ns, &terms, ends_by(world.now, terms)};
+  const bool yields = terms.tier == Tier::opportunistic && !world.owed;
+  return {ns, &terms, ends_by(world.now, terms), yields};
 }
 
 World look(const State& state, Time now) {
@@ -185,7 +186,7 @@ void mark_full(World& world, ShapeId id) {
 
 bool lends(const Lent& lent, const Guest& guest) {
   if (guest.end && guest.end <= lent.until) return true;
-  return lent.reservation && guest.terms && guest.terms->tier == Tier::opportunistic;
+  return lent.reservation && guest.yields;
 }
 
 Room free_for(const NodeView& view, const Guest& guest) {

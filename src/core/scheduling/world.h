@@ -72,7 +72,8 @@ struct Payer {
 struct Guest {
   NamespaceId ns;
   const Terms* terms = nullptr;
-  Time end;  // zero: nobody knows
+  Time end;             // zero: nobody knows
+  bool yields = false;  // it may be where room is reserved for times to come: it will make room
 };
 
 // Room that is kept for a job which was served before others.
@@ -133,6 +134,8 @@ struct World {
   HashMap<JobId, uint32_t> placed_of_job;
   std::vector<Claim> claims;
   std::set<TaskId> yielding;  // that this round has told to stop
+  // Others have made room for it and it has not found any: what yields would be in its way again.
+  JobId owed;
   // After a round: the sums when those that stop have ended and others have what they were
   // promised; a quota must do for that too. Null: nobody stops.
   std::shared_ptr<const World> then;

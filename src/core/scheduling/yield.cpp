@@ -282,7 +282,7 @@ Yielders::Yielders(const World& world)
 
 // One for whom others stop: it is there when the last of them has ended.
 Guest Yielders::guest(const Job& job, const Terms& terms) const {
-  return {job.ns, &terms, ends_by(stopped_by_, terms)};
+  return {job.ns, &terms, ends_by(stopped_by_, terms), terms.tier == Tier::opportunistic};
 }
 
 // What can be told without looking at the nodes.

@@ -28,6 +28,8 @@ TEST(Amounts, AreWrittenAsInThePlatformFile) {
   for (const char* bad : {"cpu", "cpu=", "cpu=-1", "gpu=1.5", "gpu=x", "=1", "Gpu=1", "a:B=1", ""})
     EXPECT_FALSE(parse_amounts({bad})) << bad;
   EXPECT_TRUE(has(parse_amounts({"cpus=4"}).error().message, "write cpu"));
+  EXPECT_TRUE(has(parse_amounts({"gpu=99999999999"}).error().message,
+                  "is too large; leave it out for no limit"));
   for (const char* twice :
        {"cpu=1,cpu=2", "memory=1Gi,memory=1Gi", "gpu=1,gpu=1", "running=1,running=2"})
     EXPECT_TRUE(has(parse_amounts({twice}).error().message, "is named twice")) << twice;

@@ -134,7 +134,7 @@ TEST_F(When, TheyArePartsOfThePlatformsDocument) {
   refused("PATCH", "/api/v1/platform?dry_run=true",
           R"({"reservations":[{"name":"new","from":"2026-09-22T10:00:00Z",)"
           R"("until":"2026-09-22T12:00:00Z","namespaces":["default"],"cpus":2}]})",
-          400, "reservations[0].from", "in the past");
+          400, "reservations[0].until", "is over since");
 }
 
 }  // namespace

@@ -102,6 +102,17 @@ TEST(ReservationVerb, SaysWhenAndHowMuch) {
   EXPECT_TRUE(says(refusal({"--nodes", "1"}), "--until 12:00 or --for 2h"));
   EXPECT_TRUE(says(refusal({"--from", "tomorrow 10:00", "--until", "10:00", "--nodes", "1"}),
                    "--until 10:00 is when it begins; write a later time, or --for 1d"));
+  EXPECT_TRUE(says(refusal({"--from", "tue 10:00", "--until", "tue 9:00", "--nodes", "1"}),
+                   "--until \"tue 9:00\" is not after it begins, tue 20"));
+  EXPECT_TRUE(says(refusal({"--from", "tue 10:00", "--until", "Tuesday 10:00", "--nodes", "1"}),
+                   "write a later time, or with its date"));
+  EXPECT_TRUE(says(sent({"--from", "tue 10:00", "--until", "wed 9:00", "--nodes", "1"}), "until"));
+  EXPECT_TRUE(says(sent({"--from", "tue 10:00", "--until", "tue 10:30", "--nodes", "1"}), "until"));
+  for (const char* day : {"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
+    EXPECT_TRUE(says(sent({"--until", std::string(day) + " 10:00", "--nodes", "1"}), "until"));
+  EXPECT_TRUE(says(refusal({"--for", "0s", "--nodes", "1"}), "\"0s\" is no time at all"));
+  EXPECT_TRUE(says(refusal({"--for", "1h", "--count", "9", "--gpus", "a100"}),
+                   "how many cores? add --cpus 1"));
   EXPECT_TRUE(says(refusal({"--nodes", "1", "--for", "1h", "--until", "12:00"}), "either"));
   EXPECT_TRUE(says(refusal({"--for", "1h"}), "--nodes 1"));
   EXPECT_TRUE(says(refusal({"--for", "2", "--nodes", "1"}), "\"2\" has no unit: write 2h"));
@@ -139,11 +150,11 @@ TEST(ReservationVerb, TellsWhoMayStillBeThere) {
 TEST(ReservationVerb, ListsWhatIsKeptForWhom) {
   TestServer server;
   server.on("GET", "/api/v1/reservations", R"({"reservations":[
-{"name":"course","from":"2026-11-17T10:00:00Z","until":"2026-11-17T12:00:00Z","active":false,"namespaces":["course","lab"],"nodes":null,"count":2,"cpus":4,"memory_bytes":1073741824,"devices":{"gpu":1},"site":"","parts":[{"site":"local","node":"n1"},{"site":"local","node":"n1"}]}]})");
+{"name":"course","from":"2026-11-17T10:00:00Z","until":"2026-11-17T12:00:00Z","active":false,"namespaces":["course","lab"],"nodes":null,"count":2,"cpus":4,"memory_bytes":3000000000,"devices":{"gpu":1},"site":"","parts":[{"site":"local","node":"n1"},{"site":"local","node":"n1"}]}]})");
   server.on("DELETE", "/api/v1/reservations/{reservation}", "", 204);
   server.start();
   const std::string out = server.run({"reservation", "list"}).out;
-  EXPECT_TRUE(says(out, "to come  course, lab  2 x cpu 4, memory 1Gi, gpu 1  local/n1")) << out;
+  EXPECT_TRUE(says(out, "to come  course, lab  2 x cpu 4, memory 3G, gpu 1  local/n1")) << out;
   EXPECT_EQ(server.run({"reservation", "cancel", "course"}).out, "cancelled reservation course\n");
 }
 

@@ -20,6 +20,9 @@ constexpr const char* kCalendar = R"({"now":"2026-09-21T14:13:20Z","utc_offset_m
 {"name":"nights","tier":"batch","days":"sun","from":"22:30","until":"02:00","share":0,"limit":{},"holds":false},
 {"name":"quarter","tier":"opportunistic","days":"sat","from":"00:00","until":"12:00","share":0.25,"limit":{},"holds":false},
 {"name":"shut","tier":"opportunistic","days":"sun","from":"00:00","until":"24:00","share":null,"limit":{"memory":0},"holds":false},
+{"name":"both","tier":"interactive","days":"mon","from":"00:00","until":"02:00","share":0.3,"limit":{"cpus":8},"holds":false},
+{"name":"beside","tier":"interactive","days":"mon","from":"01:00","until":"04:00","share":null,"limit":{"cpus":2},"holds":false},
+{"name":"third","tier":"interactive","days":"mon","from":"03:00","until":"06:00","share":0.3,"limit":{},"holds":false},
 {"name":"some","tier":"service","days":"daily","from":"00:00","until":"24:00","share":null,"limit":{"cpus":2},"holds":true}]})";
 
 TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
@@ -33,12 +36,16 @@ TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
   EXPECT_TRUE(says(out, "sun ······················xx\n")) << out;
   EXPECT_TRUE(says(out, "mon ------------------------\n")) << out;
   EXPECT_TRUE(says(out, "sat aaaaaaaaaaaa············\n")) << out;
+  EXPECT_TRUE(says(out, "mon bb-b33··················\n")) << out;
   EXPECT_TRUE(says(out, "sun xxxxxxxxxxxxxxxxxxxxxxxx\n")) << out;
-  EXPECT_TRUE(says(out, "· open, x shut, a at most 25 %, 3 at most 30 %, - limited in amounts"))
+  EXPECT_TRUE(says(out,
+                   "· open, x shut, a at most 25 %, 3 at most 30 %, b at most 30 % and limited in "
+                   "amounts, - limited in amounts"))
       << out;
   EXPECT_TRUE(says(out, "UTC+01:00")) << out;
   EXPECT_FALSE(says(out, "\x1b[")) << out;
-  EXPECT_EQ(server.run({"calendar", "-q"}).out, "days\nnights\nquarter\nshut\nsome\n");
+  EXPECT_EQ(server.run({"calendar", "-q"}).out,
+            "days\nnights\nquarter\nshut\nboth\nbeside\nthird\nsome\n");
   EXPECT_TRUE(says(server.run({"calendar", "-o", "json"}).out, "\"utc_offset_minutes\": 60"));
 }
 
@@ -71,6 +78,8 @@ TEST(CalendarVerb, SetsAndRemovesEntries) {
       says(refusal({"--from", "8"}), "--from: \"8\" is not a time of the day: write 08:00"));
   EXPECT_TRUE(says(refusal({"--from", "10:00", "--until", "10:00", "--share", "0.5"}),
                    "--until 10:00 is when it begins; for the whole day leave out"));
+  EXPECT_TRUE(says(refusal({"--until", "00:00", "--share", "0.5"}),
+                   "--until 00:00 is when it begins; for the whole day leave out"));
   EXPECT_TRUE(says(refusal({"--share", "30"}), "from 0 to 1, in steps of 0.001, such as 0.3"));
   EXPECT_TRUE(says(refusal({"--limit", "many"}), "write cpu=64"));
 }

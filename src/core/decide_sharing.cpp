@@ -191,9 +191,11 @@ Result<void> check_calendar_entry(const CalendarEntry& entry) {
   if (entry.from >= 24 * 60 || entry.until > 24 * 60)
     return fail(ErrorCode::invalid, "times must be between 00:00 and 24:00", "from");
   if (entry.from == entry.until)
-    return fail(ErrorCode::invalid,
-                "the entry begins and ends at the same time; for the whole day leave both out",
-                "until");
+    return fail(
+        ErrorCode::invalid,
+        "the entry begins and ends at the same time; for the whole day leave both out, and the "
+        "end of a day is 24:00",
+        "until");
   if (entry.share_milli && (*entry.share_milli < 0 || *entry.share_milli > 1000))
     return fail(ErrorCode::invalid, "the share must be between 0 and 1, such as 0.5", "share");
   if (auto ok = check_quota(entry.limit); !ok) return ok;

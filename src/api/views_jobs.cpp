@@ -94,8 +94,10 @@ constexpr std::array kAccepted{
     always(Kind::texts, "warnings",
            "Directives in scripts that were not understood, shares that are rounded up, and jobs "
            "that are not explained.")};
-constexpr std::array kDone{always(Kind::text, "id", "The job."),
-                           always(Kind::boolean, "changed", "Whether anything had to be done.")};
+constexpr std::array kDone{
+    always(Kind::text, "id", "The job."),
+    always(Kind::boolean, "changed", "Whether anything had to be done."),
+    sometimes(Kind::texts, "warnings", "When devices were changed: shares that are rounded up.")};
 
 constexpr const char* kCauses[] = {"exited", "signalled",   "wall_time", "stopped",
                                    "memory", "start_error", "lost",      "recalled"};

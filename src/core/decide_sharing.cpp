@@ -158,6 +158,11 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetSta
   if (auto ok = check_weight(set.stake.weight_milli); !ok) return ok;
   if (command.borrow) set.stake.borrow = *command.borrow;
   if (auto ok = check_quota(set.stake.borrow); !ok) return ok;
+  if (command.borrow && command.borrow->queued)
+    return fail(ErrorCode::invalid,
+                "queued jobs cannot be borrowed: write cpu, memory, running or devices, and the "
+                "limit of queued jobs in the quota (atoll ns quota NAME --queued N)",
+                "borrow");
   if (set.stake == ns->stake) return {};
   return draft_within_cohorts(state, set, draft);
 }

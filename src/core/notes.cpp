@@ -104,6 +104,14 @@ std::vector<std::string> unknown_devices(const State& state, const Quota& quota)
   return notes;
 }
 
+void note_idle_borrowing(const std::string& who, bool in_cohort, const Quota& borrow,
+                         std::vector<std::string>& notes) {
+  if (in_cohort || borrow == Quota{}) return;
+  notes.push_back(who +
+                  " belongs to no cohort and borrows from nobody: what it may borrow has no effect "
+                  "before it belongs to one");
+}
+
 std::vector<Occupant> occupants(const State& state, const Reservation& reservation) {
   std::vector<Occupant> found;
   for (const auto& [place, part] : by_node(reservation)) {

@@ -86,8 +86,20 @@ std::string cohort_in_path(const CallPtr& call) {
   return std::string(call->request().param("cohort"));
 }
 
-// `set` is what was just given to it.
-void show_cohort_named(const CallPtr& call, const std::string& name, const core::Quota& set = {}) {
+// What should be known of what it was just given.
+std::vector<std::string> notes_on_cohort(const core::State& state, const core::Cohort& cohort,
+                                         const core::SetCohort& set) {
+  core::Quota given = set.quota.value_or(core::Quota{});
+  if (set.borrow) given.devices.insert(set.borrow->devices.begin(), set.borrow->devices.end());
+  auto notes = core::unknown_devices(state, given);
+  if (set.borrow || set.parent)
+    core::note_idle_borrowing("cohort " + cohort.name, bool(cohort.stake.cohort),
+                              cohort.stake.borrow, notes);
+  return notes;
+}
+
+void show_cohort_named(const CallPtr& call, const std::string& name,
+                       const core::SetCohort& set = {}) {
   view(
       call,
       [call, name, set](const core::State& state) -> Result<ShownCohort> {
@@ -96,7 +108,7 @@ void show_cohort_named(const CallPtr& call, const std::string& name, const core:
         ShownCohort shown = gather(state, call->actor).at(cohort->id);
         for (CohortId at = cohort->stake.cohort; at; at = state.cohorts.at(at).stake.cohort)
           ++shown.depth;
-        shown.warnings = core::unknown_devices(state, set);
+        shown.warnings = notes_on_cohort(state, *cohort, set);
         return shown;
       },
       [call](const ShownCohort& shown) {
@@ -136,10 +148,8 @@ void set_cohort(const CallPtr& call) {
   core::SetCohort set{name, wish->parent, spec::to_weight(wish->weight), {}, {}};
   if (wish->quota) set.quota = spec::to_quota(*wish->quota);
   if (wish->borrow) set.borrow = spec::to_quota(*wish->borrow);
-  core::Quota given = set.quota.value_or(core::Quota{});
-  if (set.borrow) given.devices.insert(set.borrow->devices.begin(), set.borrow->devices.end());
-  command(call, std::move(set), {},
-          [call, name, given](const runtime::Accepted&) { show_cohort_named(call, name, given); });
+  command(call, set, {},
+          [call, name, set](const runtime::Accepted&) { show_cohort_named(call, name, set); });
 }
 
 void delete_cohort(const CallPtr& call) {

@@ -96,6 +96,34 @@ TEST_F(Explained, OneTaskOfAnArray) {
   EXPECT_EQ(task("9").status, 404);
 }
 
+TEST_F(Explained, ATaskOfWhatIsNoArrayIsRefused) {
+  fill();
+  const auto task = [&] { return as("ada", "GET", "/api/v1/jobs/1%5B5%5D/explain"); };
+  EXPECT_TRUE(says(task(), "job 1 is not an array: write 1")) << task().body;
+  end("1", 0);
+  EXPECT_EQ(task().status, 404);
+  EXPECT_TRUE(says(task(), "job 1 is not an array: write 1")) << task().body;
+  EXPECT_EQ(as("ada", "GET", "/api/v1/jobs/1%5B0%5D/explain").status, 200);
+}
+
+TEST_F(Explained, ADryRunAfterWhatWasCancelledIsSkipped) {
+  fill();
+  submit("ada", R"({"command":["x"],"cpus":4})");
+  as("ada", "POST", "/api/v1/jobs/2/cancel");
+  settle();
+  const http::Response tried = as("ada", "POST", "/api/v1/jobs?dry_run=true",
+                                  R"({"command":["x"],"array":"1-3","after":["2"]})");
+  EXPECT_TRUE(says(tried, R"({"jobs":[{"starts":null)")) << tried.body;
+  EXPECT_TRUE(says(tried, R"("tasks":3,"tasks_now":0)")) << tried.body;
+  EXPECT_TRUE(says(tried,
+                   R"("reason":"skipped","sentence":"it would never start, but be skipped: job 2 )"
+                   R"(ended as cancelled")"))
+      << tried.body;
+  EXPECT_FALSE(
+      says(as("ada", "POST", "/api/v1/jobs?dry_run=true", R"({"command":["x"],"after":["1"]})"),
+           "skipped"));
+}
+
 // Without a process to be had there is an answer, but no forecast, and no dry run.
 TEST_F(Explained, WithoutACopyOfTheServer) {
   fill();

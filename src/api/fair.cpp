@@ -23,6 +23,7 @@ struct FairRow {
   int64_t share = 0;  // of kWhole, what its weight gives it
   Amounts now;
   int64_t uses = 0;    // of kWhole: what it has now
+  std::string most;    // the resource of which it has so much; empty: it has nothing
   int64_t lately = 0;  // what it had, decayed
   int64_t standing = 0;
 };
@@ -118,8 +119,21 @@ class FairTree {
     Amounts past = scheduling::counted(world_, payer, table_.tier);
     core::add(past, row.now, -1);
     row.uses = scheduling::dominant_share(row.now, state_.capacity);
+    row.most = most_of(row.now, row.uses);
     row.lately = scheduling::dominant_share(past, state_.capacity);
     return row;
+  }
+
+  std::string most_of(const Amounts& now, int64_t uses) const {
+    const auto is_most = [&](const Amounts& alone) {
+      return scheduling::dominant_share(alone, state_.capacity) == uses;
+    };
+    if (uses == 0) return {};
+    if (is_most({now.cpu_milli, 0, {}})) return "cpu";
+    for (const auto& [kind, milli] : now.devices_milli) {
+      if (is_most({0, 0, {{kind, milli}}})) return kind;
+    }
+    return "memory";
   }
 
   const core::State& state_;
@@ -144,6 +158,8 @@ void write_row(spec::JsonWriter& json, const FairRow& row) {
   write_part(json, "uses", row.uses);
   write_part(json, "lately", row.lately);
   write_part(json, "standing", row.standing);
+  json.key("most");
+  row.most.empty() ? json.null() : json.text(row.most);
   json.key("in_use").begin_object().key("cpus").milli(row.now.cpu_milli);
   json.member("memory", row.now.memory_mib << 20).key("devices").begin_object();
   for (const auto& [kind, milli] : row.now.devices_milli) {

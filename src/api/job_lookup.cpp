@@ -50,10 +50,16 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   return found;
 }
 
+tl::unexpected<Error> no_array(JobId id) {
+  return fail(ErrorCode::not_found,
+              "job " + to_string(id) + " is not an array: write " + to_string(id), "id");
+}
+
 // An array's indices are known by what became of them: they wait, are placed, ended while they
 // waited, or had an attempt. Blocking.
 Result<void> check_index(Context& context, const FoundJob& found, const Want& want) {
-  if (!want.index || !found.job.array) return {};
+  if (!want.index) return {};
+  if (!found.job.array) return *want.index == 0 ? Result<void>{} : no_array(found.job.id);
   if (found.task || found.task_waiting || found.unplaced) return {};
   const auto last = context.history.last_attempt(found.job.id, *want.index);
   if (!last) return tl::unexpected(last.error());
@@ -150,7 +156,7 @@ Result<TaskId> single_task(const FoundJob& found, const Selector& selector) {
                 "job " + id + " is an array: name a task, such as " + id + "[7]", "id");
   }
   if (!found.job.array && selector.has_index && selector.index != 0) {
-    return fail(ErrorCode::not_found, "job " + id + " is not an array", "id");
+    return no_array(selector.job);
   }
   return TaskId{selector.job, selector.has_index ? selector.index : 0};
 }

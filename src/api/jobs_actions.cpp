@@ -2,18 +2,19 @@
 #include "api/handlers.h"
 #include "api/job_tag.h"
 #include "api/requests.h"
+#include "core/notes.h"
 #include "spec/job_spec.h"
 
 namespace atl::api {
 namespace {
 
-void answer_done(const CallPtr& call, JobId id, const runtime::Accepted& accepted) {
+void answer_done(const CallPtr& call, JobId id, bool changed,
+                 const std::vector<std::string>& warnings = {}) {
   std::string body;
   spec::JsonWriter json(body);
-  json.begin_object()
-      .member("id", to_string(id))
-      .member("changed", !accepted.events.empty())
-      .end_object();
+  json.begin_object().member("id", to_string(id)).member("changed", changed);
+  if (!warnings.empty()) json.member("warnings", warnings);
+  json.end_object();
   call->respond_json(std::move(body));
 }
 
@@ -25,8 +26,26 @@ void act(const CallPtr& call, core::Command what, JobId id,
          runtime::Precondition precondition = {}) {
   command(
       call, std::move(what), {},
-      [call, id](const runtime::Accepted& accepted) { answer_done(call, id, accepted); },
+      [call, id](const runtime::Accepted& accepted) {
+        answer_done(call, id, !accepted.events.empty());
+      },
       std::move(precondition));
+}
+
+// With what should be known of the devices that it now asks for.
+void change_devices(const CallPtr& call, const core::ChangeJob& what,
+                    runtime::Precondition precondition) {
+  const auto done = [call, id = what.id](const runtime::Accepted& accepted) {
+    const auto* changed = event_of<core::JobChanged>(accepted);
+    if (!changed) return answer_done(call, id, false);
+    view(
+        call,
+        [terms = changed->terms](const core::State& state) -> Result<std::vector<std::string>> {
+          return core::rounded_shares(state, terms);
+        },
+        [call, id](const std::vector<std::string>& notes) { answer_done(call, id, true, notes); });
+  };
+  command(call, what, {}, done, std::move(precondition));
 }
 
 // If-Match: the job is still as the caller read it. Of one that they may not see, nothing is told.
@@ -88,6 +107,7 @@ void change_job(const CallPtr& call) {
   const std::string expected(call->request().headers.get("If-Match"));
   runtime::Precondition unchanged;
   if (!expected.empty() && expected != "*") unchanged = job_is(call->actor, *id, expected);
+  if (what->devices) return change_devices(call, *what, std::move(unchanged));
   act(call, *what, *id, std::move(unchanged));
 }
 

@@ -107,13 +107,20 @@ namespace {
 
 constexpr uint32_t kTicksMax = 4;  // of a dry run: more would be another's turn
 
-// Lets everything be placed that has room now, as the next turn of the loop would.
-void place_now(core::State& state, Time now) {
+// Lets everything be placed that has room now, as the next turn of the loop would. What ends
+// without a place is told with why.
+std::map<JobId, std::string> place_now(core::State& state, Time now) {
+  std::map<JobId, std::string> skipped;
   for (uint32_t i = 0; i < kTicksMax; ++i) {
     const auto events = core::decide(state, {now, core::Tick{}});
-    if (!events || events->empty()) return;
-    for (const core::Event& event : *events) core::apply(state, event);
+    if (!events || events->empty()) break;
+    for (const core::Event& event : *events) {
+      core::apply(state, event);
+      if (const auto* ended = std::get_if<core::WaitingEnded>(&event.body))
+        skipped[ended->id] = ended->message;
+    }
   }
+  return skipped;
 }
 
 struct Tried {
@@ -121,6 +128,7 @@ struct Tried {
   std::vector<std::tuple<std::string, std::string, uint64_t>> places;  // site, node, tasks there
   uint64_t tasks = 1, now = 0;
   bool gang = false, held = false;
+  std::string skipped = {};  // why it would never start
 
   bool waits() const { return now < tasks; }
 };
@@ -187,9 +195,13 @@ void write_tried(spec::JsonWriter& json, const Tried& one, const Outlooks& found
   json.member("tasks", one.tasks).member("tasks_now", one.now);
   write_places(json, one);
   write_rest(json, one, start);
-  text("reason", why == found.why.end() ? "" : core::scheduling::reason_word(reasons));
+  text("reason", !one.skipped.empty()     ? "skipped"
+                 : why == found.why.end() ? ""
+                                          : core::scheduling::reason_word(reasons));
   // There is no job yet that could be released.
-  text("sentence", one.held ? "held: it waits until somebody releases it" : reasons.sentence);
+  text("sentence", !one.skipped.empty() ? one.skipped
+                   : one.held           ? "held: it waits until somebody releases it"
+                                        : reasons.sentence);
   json.member("starts_by", reasons.starts_by);
   write_outlook(json, reasons, start, now);
   json.end_object();
@@ -200,20 +212,23 @@ Result<std::string> try_out(core::State& own, const core::Request& request,
                             std::vector<std::string> warnings, Time now) {
   const auto events = core::decide(own, {now, request});
   if (!events) return tl::unexpected(events.error());
-  std::vector<JobId> ids;
+  std::vector<Tried> all;
   for (const core::Event& event : *events) {
     core::apply(own, event);
-    if (const auto* made = std::get_if<core::JobSubmitted>(&event.body)) ids.push_back(made->id);
+    if (const auto* made = std::get_if<core::JobSubmitted>(&event.body))
+      all.push_back({.id = made->id, .tasks = made->indices.size()});
   }
-  place_now(own, now);
-  std::vector<Tried> all;
+  const auto skipped = place_now(own, now);
   std::set<JobId> waiting;
   LookOptions options;
-  for (const JobId id : ids) {
-    const core::Job* job = own.job(id);
-    all.push_back(job ? tried_job(own, *job) : Tried{.id = id});
-    if (!job || !all.back().waits()) continue;
-    waiting.insert(id);
+  for (Tried& one : all) {
+    const core::Job* job = own.job(one.id);
+    if (job)
+      one = tried_job(own, *job);
+    else if (const auto why = skipped.find(one.id); why != skipped.end())
+      one.skipped = "it would never start, but be " + why->second;
+    if (!job || !one.waits()) continue;
+    waiting.insert(one.id);
     options.to_the_last |= job->array && !job->gang;
   }
   const Outlooks found = waiting.empty() ? Outlooks{} : look_ahead(own, now, waiting, options);

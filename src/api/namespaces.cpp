@@ -38,16 +38,28 @@ std::string name_in_path(const CallPtr& call) {
   return std::string(call->request().param("namespace"));
 }
 
-// Shows the namespace as it is once the command is durable; `set` are amounts it was just given.
-void then_show_namespace(const CallPtr& call, core::Command what, const std::string& name,
-                         int status, const core::Quota& set = {}) {
-  command(call, std::move(what), {}, [call, name, status, set](const runtime::Accepted&) {
+// What should be known of what it was just given.
+std::vector<std::string> notes_on_namespace(const core::State& state, const core::Namespace& ns,
+                                            const core::Command& what) {
+  if (const auto* set = std::get_if<core::SetQuota>(&what))
+    return core::unknown_devices(state, set->quota);
+  const auto* set = std::get_if<core::SetStake>(&what);
+  if (!set || (!set->borrow && !set->cohort)) return {};
+  auto notes = core::unknown_devices(state, set->borrow.value_or(core::Quota{}));
+  core::note_idle_borrowing("namespace " + ns.name, bool(ns.stake.cohort), ns.stake.borrow, notes);
+  return notes;
+}
+
+// Shows the namespace as it is once the command is durable.
+void then_show_namespace(const CallPtr& call, const core::Command& what, const std::string& name,
+                         int status) {
+  command(call, what, {}, [call, what, name, status](const runtime::Accepted&) {
     view(
         call,
-        [name, set](const core::State& state) -> Result<Shown> {
+        [name, what](const core::State& state) -> Result<Shown> {
           const core::Namespace* ns = state.namespace_named(name);
           if (!ns) return tl::unexpected(core::no_such_namespace(name));
-          return Shown{{*ns}, core::unknown_devices(state, set)};
+          return Shown{{*ns}, notes_on_namespace(state, *ns, what)};
         },
         [call, name, status](const Shown& shown) {
           std::string body;
@@ -117,9 +129,8 @@ void delete_namespace(const CallPtr& call) {
 void set_quota(const CallPtr& call) {
   const auto wish = body_of<spec::QuotaWish>(call);
   if (!wish) return;
-  const core::Quota quota = spec::to_quota(*wish);
-  then_show_namespace(call, core::SetQuota{name_in_path(call), quota}, name_in_path(call), 200,
-                      quota);
+  then_show_namespace(call, core::SetQuota{name_in_path(call), spec::to_quota(*wish)},
+                      name_in_path(call), 200);
 }
 
 void change_namespace(const CallPtr& call) {
@@ -127,8 +138,7 @@ void change_namespace(const CallPtr& call) {
   if (!wish) return;
   core::SetStake set{name_in_path(call), wish->cohort, spec::to_weight(wish->weight), {}};
   if (wish->borrow) set.borrow = spec::to_quota(*wish->borrow);
-  const core::Quota borrow = set.borrow.value_or(core::Quota{});
-  then_show_namespace(call, std::move(set), name_in_path(call), 200, borrow);
+  then_show_namespace(call, set, name_in_path(call), 200);
 }
 
 void set_member(const CallPtr& call) {

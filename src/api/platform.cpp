@@ -31,7 +31,12 @@ Result<Difference> look_at(const CallPtr& call, const core::State& state,
   }
   for (const auto& each : order.calendar)
     named.devices.insert(each.limit.devices.begin(), each.limit.devices.end());
-  return Difference{std::move(*changes), core::unknown_devices(state, named)};
+  auto notes = core::unknown_devices(state, named);
+  for (const auto& each : order.cohorts)
+    core::note_idle_borrowing("cohort " + each.name, !each.parent.empty(), each.borrow, notes);
+  for (const auto& each : order.namespaces)
+    core::note_idle_borrowing("namespace " + each.name, !each.cohort.empty(), each.borrow, notes);
+  return Difference{std::move(*changes), std::move(notes)};
 }
 
 void text_or_null(spec::JsonWriter& json, const char* key, const std::string& text) {

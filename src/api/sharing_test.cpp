@@ -88,7 +88,7 @@ TEST_F(Sharing, FairSharesAreATreeWithWhoIsFurthestBehindFirst) {
       << fair.body;
   EXPECT_TRUE(has(fair.body, R"("path":"group/other","depth":1)"));
   EXPECT_TRUE(has(fair.body, R"("name":"default","path":"default","depth":0,"weight":1,)"
-                             R"("share":0.25,"uses":0.5,"lately":0,"standing":0.5)"))
+                             R"("share":0.25,"uses":0.5,"lately":0,"standing":0.5,"most":"cpu")"))
       << fair.body;
   EXPECT_TRUE(has(fair.body, R"({"kind":"user","name":"ada","path":"default/ada","depth":1)"));
   clock.time = clock.time + hours(24 * 7);
@@ -100,7 +100,7 @@ TEST_F(Sharing, FairSharesAreATreeWithWhoIsFurthestBehindFirst) {
 }
 
 TEST_F(Sharing, DevicesThatNobodyHasAreToldOf) {
-  const std::string note = R"("warnings":["no node has \"gpux\" at present"])";
+  const std::string note = R"("warnings":["no node has \"gpux\" at present")";
   const auto told = [&](const char* method, const char* target, const char* body) {
     const http::Response answer = as("root", method, target, body);
     EXPECT_EQ(answer.status, 200) << answer.body;
@@ -114,6 +114,26 @@ TEST_F(Sharing, DevicesThatNobodyHasAreToldOf) {
        R"({"cohorts":[{"name":"a","quota":{"devices":{"gpux":1}}}]})");
   EXPECT_FALSE(has(as("root", "GET", "/api/v1/namespaces/other").body, "warnings"));
   EXPECT_FALSE(has(as("root", "PUT", "/api/v1/cohorts/a", R"({"weight":2})").body, "warnings"));
+}
+
+TEST_F(Sharing, WhatNobodyCanLendIsToldOf) {
+  const auto told = [&](const char* method, const char* target, const char* body) {
+    const http::Response answer = as("root", method, target, body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return has(answer.body, "belongs to no cohort and borrows from nobody");
+  };
+  EXPECT_TRUE(told("PUT", "/api/v1/cohorts/top", R"({"borrow":{"cpus":2}})"));
+  EXPECT_FALSE(told("PUT", "/api/v1/cohorts/top", R"({"weight":2})"));
+  EXPECT_FALSE(told("PUT", "/api/v1/cohorts/a", R"({"parent":"top","borrow":{"cpus":2}})"));
+  EXPECT_TRUE(told("PUT", "/api/v1/cohorts/a", R"({"parent":""})"));
+  EXPECT_FALSE(told("PUT", "/api/v1/cohorts/a", R"({"borrow":{}})"));
+  EXPECT_TRUE(told("PATCH", "/api/v1/namespaces/other", R"({"borrow":{"cpus":2}})"));
+  EXPECT_FALSE(told("PATCH", "/api/v1/namespaces/other", R"({"cohort":"top"})"));
+  EXPECT_TRUE(told("PATCH", "/api/v1/platform?dry_run=true",
+                   R"({"cohorts":[{"name":"b","borrow":{"cpus":1}}]})"));
+  EXPECT_TRUE(
+      has(as("root", "PATCH", "/api/v1/namespaces/other", R"({"borrow":{"queued":3}})").body,
+          "queued jobs cannot be borrowed"));
 }
 
 TEST_F(Sharing, SharesThatAreRoundedUpAreToldOf) {
@@ -132,6 +152,11 @@ TEST_F(Sharing, SharesThatAreRoundedUpAreToldOf) {
     const http::Response exact = as("ada", "POST", target, R"({"command":["x"],"gpu":0.25})");
     EXPECT_TRUE(has(exact.body, R"("warnings":[])")) << exact.body;
   }
+  submit("ada", R"({"command":["x"],"hold":true})");
+  const http::Response changed = as("ada", "PATCH", "/api/v1/jobs/3", R"({"gpus":0.33})");
+  EXPECT_TRUE(has(changed.body, R"({"id":"3","changed":true,)" + note)) << changed.body;
+  EXPECT_EQ(as("ada", "PATCH", "/api/v1/jobs/3", R"({"gpus":0.25})").body,
+            R"({"id":"3","changed":true})");
 }
 
 TEST_F(Sharing, ADocumentIsPutInForceAsAWholeOrNotAtAll) {

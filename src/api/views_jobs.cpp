@@ -94,8 +94,10 @@ constexpr std::array kAccepted{
     always(Kind::texts, "warnings",
            "Directives in scripts that were not understood, shares that are rounded up, and jobs "
            "that are not explained.")};
-constexpr std::array kDone{always(Kind::text, "id", "The job."),
-                           always(Kind::boolean, "changed", "Whether anything had to be done.")};
+constexpr std::array kDone{
+    always(Kind::text, "id", "The job."),
+    always(Kind::boolean, "changed", "Whether anything had to be done."),
+    sometimes(Kind::texts, "warnings", "When devices were changed: shares that are rounded up.")};
 
 constexpr const char* kCauses[] = {"exited", "signalled",   "wall_time", "stopped",
                                    "memory", "start_error", "lost",      "recalled"};
@@ -221,7 +223,9 @@ constexpr std::array kTried{
     always(Kind::integer, "tasks_now", "How many of them start now."),
     always(Kind::objects, "places", "All nodes on which they do.", tried_place_shape),
     maybe(Kind::object, "rest", "Of an array: when the others start.", tried_rest_shape),
-    maybe(Kind::text, "reason", "Why it would wait, in one word."),
+    maybe(
+        Kind::text, "reason",
+        "Why it would wait, in one word; skipped: it would never start, because of a dependency."),
     maybe(Kind::text, "sentence", "Why it would wait, for people; only of the first ten jobs."),
     maybe(Kind::time, "starts_by",
           "When the first in line starts at the latest, if nobody else comes."),

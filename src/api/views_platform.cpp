@@ -84,7 +84,9 @@ constexpr std::array kNamespace{
            quota_shape),
     always(Kind::object, "in_use", "What it uses now.", use_shape),
     always(Kind::object, "borrowed", "What it uses beyond its quota.", quota_shape),
-    sometimes(Kind::texts, "warnings", "When amounts were set: devices that no node has.")};
+    sometimes(Kind::texts, "warnings",
+              "When it was changed: devices that no node has, and that nobody can lend it what it "
+              "may borrow.")};
 constexpr std::array kNamespaceList{
     always(Kind::objects, "namespaces", "Those you may see.", namespace_shape)};
 constexpr std::array kUser{

@@ -30,7 +30,9 @@ constexpr std::array kCohort{
     always(Kind::object, "borrowed", "What is used beyond what it is sure of.", amounts_shape),
     always(Kind::texts, "cohorts", "Cohorts that belong to it."),
     always(Kind::texts, "namespaces", "Namespaces that belong to it, of those you may see."),
-    sometimes(Kind::texts, "warnings", "When it was set: devices in its quota that no node has.")};
+    sometimes(Kind::texts, "warnings",
+              "When it was set: devices in its quota that no node has, and that nobody can lend it "
+              "what it may borrow.")};
 constexpr std::array kCohortList{always(
     Kind::objects, "cohorts", "All of them, each behind the one it belongs to.", cohort_shape)};
 
@@ -69,6 +71,7 @@ constexpr std::array kFairRow{
     always(
         Kind::number, "standing",
         "Both together for its weight. Of those beside each other the smallest is served first."),
+    maybe(Kind::text, "most", "Of what it has that part now: cpu, memory or a kind of device."),
     always(Kind::object, "in_use", "What it has now.", fair_use_shape)};
 const Shape& fair_row_shape() {
   static constexpr Shape shape{"FairRow", "How somebody stands.", kFairRow};
@@ -98,7 +101,8 @@ constexpr std::array kPlatformChanges{
     always(Kind::boolean, "applied", "False when it was only asked what would change."),
     always(Kind::objects, "changes", "Empty when there was nothing to change.",
            platform_change_shape),
-    always(Kind::texts, "warnings", "Devices in quotas that no node has.")};
+    always(Kind::texts, "warnings",
+           "Devices in quotas that no node has, and whom nobody can lend what they may borrow.")};
 
 }  // namespace
 

@@ -40,6 +40,8 @@ TEST_F(When, TheCalendarSaysWhatHoldsAndWhenThatChanges) {
   refused("PUT", "/api/v1/calendar/x", "{}", 400, "share", "limits nothing");
   refused("PUT", "/api/v1/calendar/x", R"({"share":0})", 409, "share", "never open for batch");
   refused("PUT", "/api/v1/calendar/x", R"({"share":2})", 400, "share", "between 0 and 1");
+  refused("PUT", "/api/v1/calendar/x", R"({"share":"x"})", 400, "share",
+          R"(it must be a number such as 0.3)");
   refused("PUT", "/api/v1/calendar/x", R"({"share":0,"days":"all"})", 400, "days", "mon-fri");
   refused("PUT", "/api/v1/calendar/x", R"({"share":0,"from":"8"})", 400, "from", "08:00");
   refused("PUT", "/api/v1/calendar/x", R"({"shar":0})", 400, "shar", "share");
@@ -132,7 +134,7 @@ TEST_F(When, TheyArePartsOfThePlatformsDocument) {
   refused("PATCH", "/api/v1/platform?dry_run=true",
           R"({"reservations":[{"name":"new","from":"2026-09-22T10:00:00Z",)"
           R"("until":"2026-09-22T12:00:00Z","namespaces":["default"],"cpus":2}]})",
-          400, "reservations[0].from", "in the past");
+          400, "reservations[0].until", "is over since");
 }
 
 }  // namespace

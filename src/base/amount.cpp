@@ -104,4 +104,17 @@ std::string format_bytes(int64_t bytes) {
   return out + kSuffix[step];
 }
 
+std::string exact_bytes(int64_t bytes) {
+  std::string shown = format_bytes(bytes);
+  if (parse_bytes(shown) == bytes) return shown;
+  int64_t largest = 1;
+  shown = std::to_string(bytes);
+  for (const Unit& unit : kUnits) {
+    if (bytes % unit.factor != 0 || unit.factor < largest) continue;
+    largest = unit.factor;
+    shown = std::to_string(bytes / unit.factor) + std::string(unit.suffix);
+  }
+  return shown;
+}
+
 }  // namespace atl

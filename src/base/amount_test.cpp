@@ -41,5 +41,15 @@ TEST(Bytes, FormatRoundsToOneDigit) {
   EXPECT_EQ(format_bytes(int64_t{1} << 50), "1Pi");
 }
 
+TEST(Bytes, ExactOnesAreWhatParseReads) {
+  EXPECT_EQ(exact_bytes(0), "0");
+  EXPECT_EQ(exact_bytes(3'000'000'000), "3G");
+  EXPECT_EQ(exact_bytes(1'500'000), "1500K");
+  EXPECT_EQ(exact_bytes(int64_t{3} << 29), "1.5Gi");
+  EXPECT_EQ(exact_bytes((int64_t{5} << 30) / 4), "1280Mi");
+  for (const int64_t bytes : {int64_t{1}, int64_t{4097}, int64_t{123'456'789}, int64_t{1} << 50})
+    EXPECT_EQ(parse_bytes(exact_bytes(bytes)).value(), bytes);
+}
+
 }  // namespace
 }  // namespace atl

@@ -144,6 +144,12 @@ std::optional<std::string> did_you_mean(std::string_view word,
   return best;
 }
 
+std::string comma_list(const std::set<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return list;
+}
+
 std::string snake_case(std::string_view camel) {
   std::string out;
   for (const char c : camel) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ std::string quote(std::string_view text);
 // The candidate nearest to `word`, when near enough to be what was meant.
 std::optional<std::string> did_you_mean(std::string_view word,
                                         const std::vector<std::string>& candidates);
+
+std::string comma_list(const std::set<std::string>& words);  // "a100, t4"
 
 // Lower-case words joined by underscores: "JobSubmitted" -> "job_submitted".
 std::string snake_case(std::string_view camel);

@@ -14,7 +14,8 @@ namespace atl {
 namespace {
 
 constexpr int64_t kSecond = 1000000;
-constexpr int64_t kDurationMaxSeconds = int64_t{366} * 24 * 3600 * 1000;
+constexpr int64_t kDurationDaysMax = 366'000;
+constexpr int64_t kDurationMaxSeconds = kDurationDaysMax * 24 * 3600;
 
 // "[D-]HH:MM:SS" or "MM:SS", as Slurm writes wall-times.
 std::optional<int64_t> parse_clock(std::string_view text) {
@@ -26,7 +27,7 @@ std::optional<int64_t> parse_clock(std::string_view text) {
     with_days = true;
   }
   const auto parts = split(text, ':');
-  if (days < 0 || days > 366000 || parts.size() > 3) return std::nullopt;
+  if (days < 0 || parts.size() > 3) return std::nullopt;
   int64_t total = 0;
   for (const std::string_view part : parts) {
     const auto n = parse_int(part);
@@ -35,7 +36,7 @@ std::optional<int64_t> parse_clock(std::string_view text) {
   }
   if (with_days && parts.size() == 1) total *= 3600;  // D-HH
   if (with_days && parts.size() == 2) total *= 60;    // D-HH:MM
-  return days * 86400 + total;
+  return std::min(days, kDurationDaysMax + 1) * 86400 + total;
 }
 
 std::optional<int64_t> unit_us(std::string_view unit) {
@@ -72,11 +73,11 @@ std::optional<int64_t> parse_units(std::string_view text) {
     size_t end = at;
     while (end < text.size() && text[end] >= 'a' && text[end] <= 'z') ++end;
     const auto unit = unit_us(text.substr(at, end - at));
-    if (!unit || whole > kDurationMaxSeconds) return std::nullopt;
+    if (!unit) return std::nullopt;
     total += static_cast<int64_t>(
         std::min<__int128>(static_cast<__int128>(whole) * *unit, INT64_MAX / 4));
     total += static_cast<int64_t>(static_cast<__int128>(fraction) * *unit / scale);
-    if (total > kDurationMaxSeconds * kSecond) return std::nullopt;
+    total = std::min(total, kDurationMaxSeconds * kSecond + 1);
     text.remove_prefix(end);
   }
   return total;
@@ -87,16 +88,18 @@ std::optional<int64_t> parse_units(std::string_view text) {
 Result<Duration> parse_duration(std::string_view text) {
   std::optional<int64_t> us;
   if (const auto plain = parse_int(text)) {
-    if (*plain >= 0 && *plain <= kDurationMaxSeconds) us = *plain * kSecond;
+    if (*plain >= 0) us = std::min(*plain, kDurationMaxSeconds + 1) * kSecond;
   } else if (text.find(':') != std::string_view::npos || text.find('-') != std::string_view::npos) {
-    if (const auto total = parse_clock(text); total && *total <= kDurationMaxSeconds)
-      us = *total * kSecond;
+    if (const auto total = parse_clock(text)) us = *total * kSecond;
   } else if (!text.empty()) {
     us = parse_units(text);
   }
   if (!us)
     return fail(ErrorCode::invalid,
                 quote(text) + " is not a duration: write 90s, 15m, 2h, 1d or 02:00:00");
+  if (*us > kDurationMaxSeconds * kSecond)
+    return fail(ErrorCode::invalid,
+                quote(text) + " is longer than a thousand years: write 90s, 15m, 2h or 1d");
   return Duration{*us};
 }
 

@@ -21,6 +21,15 @@ TEST(Duration, ReadsWhatPeopleAndSlurmWrite) {
   }
 }
 
+TEST(Duration, WhatIsTooLongIsToldSo) {
+  EXPECT_EQ(parse_duration("366000d").value(), hours(24 * 366000));
+  for (const char* bad : {"366001d", "99999999999999", "999999-00:00:00", "366000d1s"}) {
+    const auto read = parse_duration(bad);
+    ASSERT_FALSE(read) << bad;
+    EXPECT_NE(read.error().message.find("longer than a thousand years"), std::string::npos) << bad;
+  }
+}
+
 TEST(Duration, FormatIsWhatParseReads) {
   for (const Duration d :
        {seconds(0), milliseconds(350), seconds(1), seconds(59), minutes(90), hours(25)}) {

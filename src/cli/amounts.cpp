@@ -40,7 +40,9 @@ Result<void> add_amount(core::Quota& quota, std::string_view word) {
     return {};
   }
   const auto count = parse_int(value);
-  if (!count || *count < 0 || *count > UINT32_MAX) return no_amount(word, "");
+  if (!count || *count < 0) return no_amount(word, "");
+  if (*count > UINT32_MAX)
+    return fail(ErrorCode::invalid, quote(word) + " is too large; leave it out for no limit");
   if (key == "running") {
     quota.running = static_cast<uint64_t>(*count);
   } else if (key == "queued") {

@@ -16,10 +16,13 @@ struct ApplyFlags {
   bool prune = false;
 };
 
-std::string value_in_words(const std::string& field, const std::string& value) {
+std::string value_in_words(const Json& change, const char* key) {
+  const std::string value = change.text(key);
+  const std::string field = change.text("field");
   if (!value.empty()) return value;
   if (field == "weight") return "1";
-  if (field == "quota") return "no limits";
+  if (field == "quota")
+    return change.text("kind") == "cohort" ? "the sum of its members'" : "no limits";
   if (field == "borrow") return "all that is left";
   return field == "members" ? "nobody" : "none";
 }
@@ -33,8 +36,8 @@ std::string change_line(const Json& change, bool color) {
   if (field.empty()) {
     line += " " + change.text(word == "add" ? "to" : "from");
   } else {
-    line += " " + field + ": " + value_in_words(field, change.text("from")) + " -> " +
-            value_in_words(field, change.text("to"));
+    line +=
+        " " + field + ": " + value_in_words(change, "from") + " -> " + value_in_words(change, "to");
   }
   const Color tone = word == "add" ? Color::good : word == "remove" ? Color::bad : Color::warning;
   return paint(printable(line), tone, color) + "\n";

@@ -24,9 +24,17 @@ struct CalendarFlags {
   std::vector<std::string> limit;
 };
 
-// What is left of a tier in an hour: a share in thousandths, or less than all of some amount.
-enum : int { kShutHour = 0, kLimitedHour = 1000, kOpenHour = 1001 };
-using TierWeek = std::array<std::array<int, 24>, 7>;
+// What is left of a tier in an hour.
+struct HourLeft {
+  int share_milli = 1000;
+  bool limited = false;  // in amounts too
+
+  bool shut() const { return share_milli == 0; }
+  bool open() const { return share_milli == 1000 && !limited; }
+  auto operator<=>(const HourLeft&) const = default;
+};
+using TierWeek = std::array<std::array<HourLeft, 24>, 7>;
+using TierWeeks = std::map<std::string, TierWeek>;
 
 bool shuts(const Json& entry) {
   const Json limit = entry["limit"];
@@ -35,54 +43,60 @@ bool shuts(const Json& entry) {
          zero(limit["running"]);
 }
 
-int left_by(const Json& entry) {
-  if (shuts(entry)) return kShutHour;
-  if (!entry.has("share")) return kLimitedHour;
-  const int milli = static_cast<int>(entry["share"].number() * 1000 + 0.5);
-  if (milli >= 1000) return shown_amounts(entry["limit"]).empty() ? kOpenHour : kLimitedHour;
-  return milli;
+HourLeft left_by(const Json& entry) {
+  HourLeft left{.limited = !shown_amounts(entry["limit"]).empty()};
+  if (entry.has("share")) left.share_milli = static_cast<int>(entry["share"].number() * 1000 + 0.5);
+  return shuts(entry) ? HourLeft{.share_milli = 0} : left;
 }
 
-// How an hour is drawn: a digit is a share in tenths; any other share has a letter of its own.
+// How an hour is drawn: a digit is a share in tenths; any other share, and one with amounts beside
+// it, has a letter of its own.
 class HourMarks {
  public:
-  explicit HourMarks(const std::vector<Json>& entries) {
-    for (const Json& entry : entries) marks_[left_by(entry)];
+  explicit HourMarks(const TierWeeks& weeks) {
+    for (const auto& [tier, week] : weeks) {
+      for (const auto& day : week) {
+        for (const HourLeft& left : day) marks_[left];
+      }
+    }
     char letter = 'a';
     for (auto& [left, mark] : marks_) {
-      if (left == kShutHour)
+      const bool tenths = left.share_milli % 100 == 0 && !left.limited;
+      if (left.open())
+        mark = "·";
+      else if (left.shut())
         mark = "x";
-      else if (left == kLimitedHour)
+      else if (left.share_milli == 1000)
         mark = "-";
-      else if (left % 100 == 0 && left < kLimitedHour)
-        mark = std::to_string(left / 100);
-      else if (left < kLimitedHour)
+      else if (tenths)
+        mark = std::to_string(left.share_milli / 100);
+      else
         mark = letter <= 'w' ? std::string(1, letter++) : "?";
     }
-    marks_[kOpenHour] = "·";
   }
 
-  std::string painted(int left, bool color) const {
-    const Color tone = left == kOpenHour   ? Color::good
-                       : left == kShutHour ? Color::bad
-                                           : Color::warning;
+  std::string painted(const HourLeft& left, bool color) const {
+    const Color tone = left.open() ? Color::good : left.shut() ? Color::bad : Color::warning;
     return paint(marks_.at(left), tone, color);
   }
 
   std::string key() const {
     std::string out = "· open";
     for (const auto& [left, mark] : marks_) {
-      if (left == kOpenHour) continue;
-      out += ", " + mark +
-             (left == kShutHour      ? " shut"
-              : left == kLimitedHour ? " limited in amounts"
-                                     : " at most " + format_milli(left * 100) + " %");
+      if (!left.open()) out += ", " + mark + meaning(left);
     }
     return out;
   }
 
  private:
-  std::map<int, std::string> marks_;
+  static std::string meaning(const HourLeft& left) {
+    if (left.shut()) return " shut";
+    if (left.share_milli == 1000) return " limited in amounts";
+    return " at most " + format_milli(left.share_milli * 100) + " %" +
+           (left.limited ? " and limited in amounts" : "");
+  }
+
+  std::map<HourLeft, std::string> marks_;
 };
 
 // Every hour that the entry touches has at most what it leaves.
@@ -92,11 +106,13 @@ void lay_over(TierWeek& week, const Json& entry) {
   const auto until = spec::parse_clock_time(entry.text("until"));
   if (!days || !from || !until) return;
   const uint32_t end = *until > *from ? *until : *until + 24 * 60;
+  const HourLeft by_entry = left_by(entry);
   for (uint32_t day = 0; day < 7; ++day) {
     if (!(*days >> day & 1)) continue;
     for (uint32_t hour = *from / 60; hour * 60 < end; ++hour) {
-      int& left = week[(day + hour / 24) % 7][hour % 24];
-      left = std::min(left, left_by(entry));
+      HourLeft& left = week[(day + hour / 24) % 7][hour % 24];
+      left.share_milli = std::min(left.share_milli, by_entry.share_milli);
+      left.limited = !left.shut() && (left.limited || by_entry.limited);
     }
   }
 }
@@ -106,21 +122,13 @@ std::string week_text(const std::string& tier, const TierWeek& week, const HourM
   std::string out = pad(tier, 15, Align::left) + "0     6     12    18\n";
   for (size_t day = 0; day < week.size(); ++day) {
     out += "           " + spec::format_days(static_cast<uint8_t>(1 << day)) + " ";
-    for (const int left : week[day]) out += marks.painted(left, color);
+    for (const HourLeft& left : week[day]) out += marks.painted(left, color);
     out += "\n";
   }
   return out + "\n";
 }
 
-std::string weeks_text(const std::vector<Json>& entries, const HourMarks& marks, bool color) {
-  std::map<std::string, TierWeek> weeks;
-  for (const Json& entry : entries) {
-    const auto [week, fresh] = weeks.try_emplace(printable(entry.text("tier")));
-    if (fresh) {
-      for (auto& day : week->second) day.fill(kOpenHour);
-    }
-    lay_over(week->second, entry);
-  }
+std::string weeks_text(const TierWeeks& weeks, const HourMarks& marks, bool color) {
   std::string out;
   for (const char* tier : {"interactive", "service", "batch", "opportunistic"}) {
     if (const auto week = weeks.find(tier); week != weeks.end())
@@ -174,10 +182,12 @@ Result<int> show_calendar(Session& session) {
     card.line("next change", show_local_time(calendar->text("next_change")));
     card.line("clock", "UTC" + zone_text((*calendar)["utc_offset_minutes"].integer()) +
                            ", that of the server");
-    const HourMarks marks(entries);
+    TierWeeks weeks;
+    for (const Json& entry : entries) lay_over(weeks[printable(entry.text("tier"))], entry);
+    const HourMarks marks(weeks);
     card.line("key", marks.key());
     return format_list(calendar_view(), entries, session.globals, session.terminal) + "\n" +
-           weeks_text(entries, marks, color) + card.str();
+           weeks_text(weeks, marks, color) + card.str();
   });
   return kExitOk;
 }
@@ -208,8 +218,8 @@ Result<int> set_calendar(Session& session, const CalendarFlags& flags) {
     if (auto ok = spec::parse_clock_time(text.value_or("00:00")); !ok)
       return fail(ErrorCode::invalid, flag + ok.error().message);
   }
-  if (wish.from && wish.until &&
-      *spec::parse_clock_time(*wish.from) == *spec::parse_clock_time(*wish.until))
+  if (wish.until &&
+      *spec::parse_clock_time(wish.from.value_or("00:00")) == *spec::parse_clock_time(*wish.until))
     return fail(ErrorCode::invalid,
                 "--until " + *wish.until +
                     " is when it begins; for the whole day leave out --from and --until");

@@ -57,6 +57,7 @@ Result<int> act_on_each(Session& session, const ControlFlags& flags, const Contr
   for (const std::string& id : *ids) {
     const auto answer = act(**api, id);
     if (answer) {
+      for (const Json& warning : (*answer)["warnings"].items()) session.warn(warning.text());
       documents ? answers.push_back(*answer) : tell(session, control, id, *answer);
       continue;
     }

@@ -51,7 +51,7 @@ void job_lines(Card& card, const Json& job) {
   if (job.text("starts") == "now")
     card.line("starts", shown_tasks(job) + " on " + shown_places(job));
   else
-    card.line("starts", "not now");
+    card.line("starts", job.text("reason") == "skipped" ? "never" : "not now");
   card.line("rest", shown_rest(job["rest"]));
   card.line("reason", job.text("reason")).line("why", with_local_times(job.text("sentence")));
   start_lines(card, job);
@@ -122,7 +122,6 @@ std::string dry_run_card(Session& session, const Json& answer) {
     job_lines(card, job);
     out += (out.empty() ? "" : "\n") + card.str();
   }
-  for (const Json& warning : answer["warnings"].items()) session.say("note: " + warning.text());
   session.say("nothing was submitted");
   return out;
 }

@@ -72,7 +72,7 @@ TEST(SubmitVerb, ADryRunNamesAllNodesAndTheRest) {
   EXPECT_TRUE(has(ran.out, "3 tasks from about " + clock_of("2026-01-05T14:00:00Z") +
                                " on, the last about " + clock_of("2026-01-05T15:00:00Z")))
       << ran.out;
-  EXPECT_TRUE(has(ran.err, "note: only the first 10 are explained")) << ran.err;
+  EXPECT_EQ(ran.err, "warning: only the first 10 are explained\nnothing was submitted\n");
 }
 
 TEST(SubmitVerb, ADryRunSaysWhereAndWhen) {
@@ -88,8 +88,22 @@ TEST(SubmitVerb, ADryRunSaysWhereAndWhen) {
   EXPECT_TRUE(has(ran.out, "now on local/n1")) << ran.out;
   EXPECT_TRUE(has(ran.err, "nothing was submitted")) << ran.err;
   EXPECT_TRUE(server.requests().back().starts_with("POST /api/v1/jobs?dry_run=true {"));
+  EXPECT_EQ(server.run({"submit", "--dry-run", "-q", "--", "true"}).out, "now\n");
   const Ran programs = server.run({"submit", "--dry-run", "-o", "json", "--", "true"});
   EXPECT_TRUE(has(programs.out, "\"starts\": \"now\"")) << programs.out;
+}
+
+TEST(SubmitVerb, ADryRunOfWhatIsSkippedNeverStarts) {
+  TestServer server;
+  server.on("GET", "/api/v1/whoami", R"({"user":"ada","namespaces":{"lab":"member"}})");
+  server.on("POST", "/api/v1/jobs",
+            R"({"jobs":[{"starts":null,"tasks":1,"tasks_now":0,"places":[],"reason":"skipped",
+"sentence":"it would never start, but be skipped: job 3 ended as cancelled"}],"warnings":[]})");
+  server.start();
+  const std::string out = server.run({"submit", "--dry-run", "--after", "3", "--", "true"}).out;
+  EXPECT_TRUE(has(out, "never")) << out;
+  EXPECT_TRUE(has(out, "job 3 ended as cancelled")) << out;
+  EXPECT_EQ(server.run({"submit", "--dry-run", "-q", "--", "true"}).out, "-\n");
 }
 
 TEST(SubmitVerb, PrintShowsTheRequestAndAsksNobody) {

@@ -190,6 +190,10 @@ TEST(Verbs, ChangeSendsOnlyWhatWasSaid) {
   EXPECT_EQ(server.run({"change", "7", "--mem", "2Gi", "--priority", "3"}).out, "7 changed\n");
   EXPECT_EQ(server.requests().back(), R"(PATCH /api/v1/jobs/7 {"priority":3,"memory":2147483648})");
   EXPECT_EQ(server.run({"change", "7"}).code, kExitUsage);
+  TestServer rounds;
+  rounds.on("PATCH", "/api/v1/jobs/{id}", R"({"id":"7","changed":true,"warnings":["rounded up"]})");
+  rounds.start();
+  EXPECT_EQ(rounds.run({"change", "7", "--gpus", "0.33"}).err, "warning: rounded up\n");
 }
 
 TEST(Verbs, ExecReturnsWhatTheCommandDid) {

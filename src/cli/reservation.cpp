@@ -46,7 +46,7 @@ std::string reserved_amounts(const Json& each) {
   if (nodes > 0) return std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
   std::string out = each.text("count") + " x cpu " + each.text("cpus");
   if (each["memory_bytes"].integer() > 0)
-    out += ", memory " + format_bytes(each["memory_bytes"].integer());
+    out += ", memory " + exact_bytes(each["memory_bytes"].integer());
   for (const auto& [kind, count] : each["devices"].members())
     out += ", " + kind + " " + count.text();
   return out;
@@ -56,9 +56,7 @@ std::string reserved_nodes(const Json& each) {
   std::set<std::string> nodes;
   for (const Json& part : each["parts"].items())
     nodes.insert(part.text("site") + "/" + part.text("node"));
-  std::string out;
-  for (const std::string& node : nodes) out += (out.empty() ? "" : ", ") + node;
-  return out;
+  return comma_list(nodes);
 }
 
 View reservation_view() {
@@ -84,6 +82,28 @@ tl::unexpected<Error> of_flag(const char* flag, const Error& error) {
   return fail(ErrorCode::invalid, std::string(flag) + ": " + error.message);
 }
 
+// The first such time after the beginning, unless that is not what somebody means who writes it.
+Result<Time> end_of(const ReservationFlags& flags, Time now, Time from) {
+  const std::string words(trim(flags.until));
+  const std::string begins = spec::format_local_minute(from);
+  const auto until = spec::parse_moment(words, now, from);
+  if (!until) return of_flag("--until", until.error());
+  const auto clock = spec::parse_clock_time(words);
+  if (clock && begins.ends_with(spec::format_clock_time(*clock)))
+    return fail(ErrorCode::invalid, "--until " + words +
+                                        " is when it begins; write a later time, or --for 1d for a "
+                                        "whole day");
+  const bool weekday = spec::day_named(words.substr(0, words.find(' '))) >= 0;
+  const std::string ends = spec::format_local_minute(*until);
+  // From now on until next Monday may be meant; from Tuesday until Tuesday is one day.
+  if (weekday && trim(flags.from) != "now" && ends.substr(0, 3) == begins.substr(0, 3) &&
+      *until - from > hours(24))
+    return fail(ErrorCode::invalid, "--until " + quote(words) + " is not after it begins, " +
+                                        begins + "; write a later time, or with its date " +
+                                        quote(ends.substr(4)) + " for one a week later");
+  return *until;
+}
+
 Result<void> set_times(const ReservationFlags& flags, spec::ReservationWish& wish) {
   const Time now = wall_clock();
   const auto from = spec::parse_moment(flags.from, now, now);
@@ -102,17 +122,14 @@ Result<void> set_times(const ReservationFlags& flags, spec::ReservationWish& wis
     if (parse_int(flags.span))
       return fail(ErrorCode::invalid,
                   "--for: " + quote(flags.span) + " has no unit: write 2h, 30m or 1d");
+    if (*span == Duration{})
+      return fail(ErrorCode::invalid,
+                  "--for: " + quote(flags.span) + " is no time at all: write 2h, 30m or 1d");
     wish.until = format_time(*from + *span);
     return {};
   }
-  const auto until = spec::parse_moment(flags.until, now, *from);
-  if (!until) return of_flag("--until", until.error());
-  // The next 10:00 after 10:00 is tomorrow's, which nobody means who writes it.
-  const auto clock = spec::parse_clock_time(trim(flags.until));
-  if (clock && spec::format_local_minute(*from).ends_with(spec::format_clock_time(*clock)))
-    return fail(ErrorCode::invalid, "--until " + std::string(trim(flags.until)) +
-                                        " is when it begins; write a later time, or --for 1d for a "
-                                        "whole day");
+  const auto until = end_of(flags, now, *from);
+  if (!until) return tl::unexpected(until.error());
   wish.until = format_time(*until);
   return {};
 }
@@ -149,6 +166,9 @@ Result<void> set_amounts(const ReservationFlags& flags, spec::ReservationWish& w
       (wish.count || !flags.cpus.empty() || !flags.memory.empty() || !flags.gpus.empty()))
     return fail(ErrorCode::invalid,
                 "say either --nodes 1, for whole ones, or --count 10 --cpus 4 --mem 8G");
+  if (flags.cpus.empty() && (wish.count || !flags.memory.empty() || !flags.gpus.empty()))
+    return fail(ErrorCode::invalid,
+                "how many cores? add --cpus 1 for those of each; whole nodes are --nodes 1 alone");
   if (!wish.nodes && flags.cpus.empty())
     return fail(ErrorCode::invalid,
                 "how much? say --nodes 1, for whole ones, or --count 10 --cpus 4 --mem 8G");

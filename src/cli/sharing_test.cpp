@@ -28,6 +28,8 @@ TEST(Amounts, AreWrittenAsInThePlatformFile) {
   for (const char* bad : {"cpu", "cpu=", "cpu=-1", "gpu=1.5", "gpu=x", "=1", "Gpu=1", "a:B=1", ""})
     EXPECT_FALSE(parse_amounts({bad})) << bad;
   EXPECT_TRUE(has(parse_amounts({"cpus=4"}).error().message, "write cpu"));
+  EXPECT_TRUE(has(parse_amounts({"gpu=99999999999"}).error().message,
+                  "is too large; leave it out for no limit"));
   for (const char* twice :
        {"cpu=1,cpu=2", "memory=1Gi,memory=1Gi", "gpu=1,gpu=1", "running=1,running=2"})
     EXPECT_TRUE(has(parse_amounts({twice}).error().message, "is named twice")) << twice;
@@ -161,13 +163,14 @@ TEST(Tier, ShowsTheOrderAndChangesThePolicy) {
 TEST(Fair, IsATreeInOrderOfStanding) {
   TestServer server;
   server.on("GET", "/api/v1/fair", R"({"tier":"batch","half_life":"7d","truncated":false,"rows":[
-{"kind":"namespace","name":"bio","path":"bio","depth":0,"weight":1,"share":0.25,"uses":0.5,"lately":0.125,"standing":0.625,"in_use":{"cpus":2,"memory":0,"devices":{}}},
-{"kind":"user","name":"ada","path":"bio/ada","depth":1,"weight":1,"share":0.25,"uses":0.5,"lately":0.125,"standing":0.625,"in_use":{"cpus":2,"memory":0,"devices":{}}}]})");
+{"kind":"namespace","name":"bio","path":"bio","depth":0,"weight":1,"share":0.25,"uses":0.5,"lately":0.125,"standing":0.625,"most":"cpu","in_use":{"cpus":2,"memory":0,"devices":{}}},
+{"kind":"user","name":"ada","path":"bio/ada","depth":1,"weight":1,"share":0.25,"uses":0.5,"lately":0.125,"standing":0.625,"most":"gpu","in_use":{"cpus":2,"memory":0,"devices":{"gpu":1.5}}}]})");
   server.start();
   const std::string out = server.run({"fair"}).out;
   EXPECT_TRUE(has(out, "bio    namespace")) << out;
   EXPECT_TRUE(has(out, "  ada  user")) << out;
-  EXPECT_TRUE(has(out, "25.0%  50.0%   12.5%     62.5%")) << out;
+  EXPECT_TRUE(has(out, "25.0%  50.0%   12.5%     62.5%  cpu 2\n")) << out;
+  EXPECT_TRUE(has(out, "62.5%  gpu 1.5, cpu 2\n")) << out;
   const std::string help = run_offline({"fair", "--help"}).out;
   EXPECT_TRUE(has(help, "  atoll fair -o json\n\nSHARE is what the weight gives")) << help;
   EXPECT_EQ(server.run({"fair", "-q", "--tier", "service"}).out, "bio\nbio/ada\n");
@@ -184,6 +187,7 @@ class ApplyVerb : public ::testing::Test {
 constexpr const char* kChanges = R"({"applied":false,"changes":[
 {"change":"add","kind":"cohort","name":"a","field":"","from":null,"to":"{weight: 2}"},
 {"change":"change","kind":"namespace","name":"bio","field":"quota","from":"{cpu: 1}","to":null},
+{"change":"change","kind":"cohort","name":"c","field":"quota","from":"{cpu: 1}","to":null},
 {"change":"remove","kind":"cohort","name":"b","field":"","from":"{}","to":null}],
 "warnings":["no node has \"gpux\" at present"]})";
 
@@ -196,7 +200,8 @@ TEST_F(ApplyVerb, ShowsTheDifferenceBeforeItApplies) {
   EXPECT_EQ(dry.code, kExitOk) << dry.err;
   EXPECT_EQ(dry.out,
             "+ cohort a {weight: 2}\n~ namespace bio quota: {cpu: 1} -> no limits\n"
-            "- cohort b {}\n3 changes; nothing was applied\n");
+            "~ cohort c quota: {cpu: 1} -> the sum of its members'\n"
+            "- cohort b {}\n4 changes; nothing was applied\n");
   EXPECT_TRUE(has(dry.err, "warning: no node has \"gpux\"")) << dry.err;
   EXPECT_EQ(server.requests().size(), 1u);
   EXPECT_EQ(server.requests()[0],
@@ -204,7 +209,7 @@ TEST_F(ApplyVerb, ShowsTheDifferenceBeforeItApplies) {
             R"("namespaces":[{"name":"bio"}]})");
   EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, "Say --yes"));
   const Ran done = server.run({"apply", "-f", file, "--yes", "--prune", "--color", "always"});
-  EXPECT_TRUE(has(done.out, "applied 3 changes\n")) << done.out;
+  EXPECT_TRUE(has(done.out, "applied 4 changes\n")) << done.out;
   EXPECT_TRUE(has(done.out, "\x1b[")) << done.out;
   EXPECT_TRUE(server.requests().back().starts_with("PATCH /api/v1/platform?prune=true {"));
   const Ran programs = server.run({"apply", "-f", file, "--yes", "-o", "json"});

@@ -41,6 +41,11 @@ Result<std::string> default_namespace(Session& session) {
 Result<int> try_job(Session& session, const JobDraft& job) {
   const auto answer = submit_job(session, job, true);
   if (!answer) return tl::unexpected(answer.error());
+  if (session.names_only()) {
+    for (const Json& each : (*answer)["jobs"].items())
+      session.out << (each.has("starts") ? printable(each.text("starts")) : "-") << "\n";
+    return kExitOk;
+  }
   print_one(session, *answer, "starts", [&] { return dry_run_card(session, *answer); });
   return kExitOk;
 }

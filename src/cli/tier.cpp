@@ -1,6 +1,7 @@
 // tier: the classes of work in order, and how fast the past is forgotten. fair: who is behind.
 #include <cstdio>
 
+#include "base/amount.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/output.h"
@@ -63,6 +64,19 @@ std::string percent(const Json& part) {
   return text;
 }
 
+// "gpu 4, cpu 8": what USES speaks of, and its cores.
+Cell has_now(const Json& row) {
+  const std::string most = row.text("most");
+  const Json in_use = row["in_use"];
+  const std::string cores = "cpu " + in_use.text("cpus");
+  if (most.empty()) return {};
+  if (most == "cpu") return {cores};
+  return {
+      most + " " +
+      (most == "memory" ? format_bytes(in_use["memory"].integer()) : in_use["devices"].text(most)) +
+      ", " + cores};
+}
+
 View fair_view() {
   const auto part = [](const char* key) {
     return [key](const Json& row) { return Cell{percent(row[key])}; };
@@ -80,8 +94,7 @@ View fair_view() {
                       {{.title = "USES", .align = Align::right}, uses},
                       {{.title = "LATELY", .align = Align::right}, part("lately")},
                       {{.title = "STANDING", .align = Align::right}, part("standing")},
-                      {{.title = "CPUS", .align = Align::right, .drop_rank = 1},
-                       [](const Json& row) { return Cell{row["in_use"].text("cpus")}; }}},
+                      {{.title = "HAS", .drop_rank = 1}, has_now}},
           .name_key = "path"};
 }
 
@@ -120,7 +133,8 @@ void add_fair_verb(Verbs& verbs) {
       verb,
       "SHARE is what the weight gives, USES what they have now, LATELY what they had. "
       "STANDING\n"
-      "is both for the weight: of those beside each other the smallest is served first.");
+      "is both for the weight: of those beside each other the smallest is served first. HAS is\n"
+      "what USES is a part of, and the cores.");
 }
 
 }  // namespace atl::cli

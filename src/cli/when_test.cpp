@@ -20,6 +20,9 @@ constexpr const char* kCalendar = R"({"now":"2026-09-21T14:13:20Z","utc_offset_m
 {"name":"nights","tier":"batch","days":"sun","from":"22:30","until":"02:00","share":0,"limit":{},"holds":false},
 {"name":"quarter","tier":"opportunistic","days":"sat","from":"00:00","until":"12:00","share":0.25,"limit":{},"holds":false},
 {"name":"shut","tier":"opportunistic","days":"sun","from":"00:00","until":"24:00","share":null,"limit":{"memory":0},"holds":false},
+{"name":"both","tier":"interactive","days":"mon","from":"00:00","until":"02:00","share":0.3,"limit":{"cpus":8},"holds":false},
+{"name":"beside","tier":"interactive","days":"mon","from":"01:00","until":"04:00","share":null,"limit":{"cpus":2},"holds":false},
+{"name":"third","tier":"interactive","days":"mon","from":"03:00","until":"06:00","share":0.3,"limit":{},"holds":false},
 {"name":"some","tier":"service","days":"daily","from":"00:00","until":"24:00","share":null,"limit":{"cpus":2},"holds":true}]})";
 
 TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
@@ -33,12 +36,16 @@ TEST(CalendarVerb, ShowsTheWeekOfEachTier) {
   EXPECT_TRUE(says(out, "sun ······················xx\n")) << out;
   EXPECT_TRUE(says(out, "mon ------------------------\n")) << out;
   EXPECT_TRUE(says(out, "sat aaaaaaaaaaaa············\n")) << out;
+  EXPECT_TRUE(says(out, "mon bb-b33··················\n")) << out;
   EXPECT_TRUE(says(out, "sun xxxxxxxxxxxxxxxxxxxxxxxx\n")) << out;
-  EXPECT_TRUE(says(out, "· open, x shut, a at most 25 %, 3 at most 30 %, - limited in amounts"))
+  EXPECT_TRUE(says(out,
+                   "· open, x shut, a at most 25 %, 3 at most 30 %, b at most 30 % and limited in "
+                   "amounts, - limited in amounts"))
       << out;
   EXPECT_TRUE(says(out, "UTC+01:00")) << out;
   EXPECT_FALSE(says(out, "\x1b[")) << out;
-  EXPECT_EQ(server.run({"calendar", "-q"}).out, "days\nnights\nquarter\nshut\nsome\n");
+  EXPECT_EQ(server.run({"calendar", "-q"}).out,
+            "days\nnights\nquarter\nshut\nboth\nbeside\nthird\nsome\n");
   EXPECT_TRUE(says(server.run({"calendar", "-o", "json"}).out, "\"utc_offset_minutes\": 60"));
 }
 
@@ -71,6 +78,8 @@ TEST(CalendarVerb, SetsAndRemovesEntries) {
       says(refusal({"--from", "8"}), "--from: \"8\" is not a time of the day: write 08:00"));
   EXPECT_TRUE(says(refusal({"--from", "10:00", "--until", "10:00", "--share", "0.5"}),
                    "--until 10:00 is when it begins; for the whole day leave out"));
+  EXPECT_TRUE(says(refusal({"--until", "00:00", "--share", "0.5"}),
+                   "--until 00:00 is when it begins; for the whole day leave out"));
   EXPECT_TRUE(says(refusal({"--share", "30"}), "from 0 to 1, in steps of 0.001, such as 0.3"));
   EXPECT_TRUE(says(refusal({"--limit", "many"}), "write cpu=64"));
 }
@@ -102,6 +111,17 @@ TEST(ReservationVerb, SaysWhenAndHowMuch) {
   EXPECT_TRUE(says(refusal({"--nodes", "1"}), "--until 12:00 or --for 2h"));
   EXPECT_TRUE(says(refusal({"--from", "tomorrow 10:00", "--until", "10:00", "--nodes", "1"}),
                    "--until 10:00 is when it begins; write a later time, or --for 1d"));
+  EXPECT_TRUE(says(refusal({"--from", "tue 10:00", "--until", "tue 9:00", "--nodes", "1"}),
+                   "--until \"tue 9:00\" is not after it begins, tue 20"));
+  EXPECT_TRUE(says(refusal({"--from", "tue 10:00", "--until", "Tuesday 10:00", "--nodes", "1"}),
+                   "write a later time, or with its date"));
+  EXPECT_TRUE(says(sent({"--from", "tue 10:00", "--until", "wed 9:00", "--nodes", "1"}), "until"));
+  EXPECT_TRUE(says(sent({"--from", "tue 10:00", "--until", "tue 10:30", "--nodes", "1"}), "until"));
+  for (const char* day : {"mon", "tue", "wed", "thu", "fri", "sat", "sun"})
+    EXPECT_TRUE(says(sent({"--until", std::string(day) + " 10:00", "--nodes", "1"}), "until"));
+  EXPECT_TRUE(says(refusal({"--for", "0s", "--nodes", "1"}), "\"0s\" is no time at all"));
+  EXPECT_TRUE(says(refusal({"--for", "1h", "--count", "9", "--gpus", "a100"}),
+                   "how many cores? add --cpus 1"));
   EXPECT_TRUE(says(refusal({"--nodes", "1", "--for", "1h", "--until", "12:00"}), "either"));
   EXPECT_TRUE(says(refusal({"--for", "1h"}), "--nodes 1"));
   EXPECT_TRUE(says(refusal({"--for", "2", "--nodes", "1"}), "\"2\" has no unit: write 2h"));
@@ -139,11 +159,11 @@ TEST(ReservationVerb, TellsWhoMayStillBeThere) {
 TEST(ReservationVerb, ListsWhatIsKeptForWhom) {
   TestServer server;
   server.on("GET", "/api/v1/reservations", R"({"reservations":[
-{"name":"course","from":"2026-11-17T10:00:00Z","until":"2026-11-17T12:00:00Z","active":false,"namespaces":["course","lab"],"nodes":null,"count":2,"cpus":4,"memory_bytes":1073741824,"devices":{"gpu":1},"site":"","parts":[{"site":"local","node":"n1"},{"site":"local","node":"n1"}]}]})");
+{"name":"course","from":"2026-11-17T10:00:00Z","until":"2026-11-17T12:00:00Z","active":false,"namespaces":["course","lab"],"nodes":null,"count":2,"cpus":4,"memory_bytes":3000000000,"devices":{"gpu":1},"site":"","parts":[{"site":"local","node":"n1"},{"site":"local","node":"n1"}]}]})");
   server.on("DELETE", "/api/v1/reservations/{reservation}", "", 204);
   server.start();
   const std::string out = server.run({"reservation", "list"}).out;
-  EXPECT_TRUE(says(out, "to come  course, lab  2 x cpu 4, memory 1Gi, gpu 1  local/n1")) << out;
+  EXPECT_TRUE(says(out, "to come  course, lab  2 x cpu 4, memory 3G, gpu 1  local/n1")) << out;
   EXPECT_EQ(server.run({"reservation", "cancel", "course"}).out, "cancelled reservation course\n");
 }
 

@@ -79,11 +79,10 @@ Error no_such_site(const State& state, const std::string& name, const std::strin
                                           const DrainNode& command, Draft& draft);
 
 // decide_reservations.cpp
-// The reservation with its place. `begun`: it takes the place of one that began at the same time,
-// so that may have been in the past.
+// The reservation with its place. `may_have_begun`: its beginning, not its end, may be in the past.
 [[nodiscard]] Result<Reservation> plan_reservation(const State& state,
                                                    const CreateReservation& command, Time now,
-                                                   bool begun);
+                                                   bool may_have_begun);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const CreateReservation& command, Draft& draft);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,

@@ -88,9 +88,8 @@ Result<void> draft_reservations(const State& state, State& after, const ApplyPla
   }
   for (const size_t i : to_make) {
     const CreateReservation& each = wish.reservations[i];
-    const Reservation* before = reservation_named(state, each.name);
-    auto made = plan_reservation(after, each, draft.now(),
-                                 before && each.from && before->from == each.from);
+    // A file says what shall be, also while it lasts.
+    auto made = plan_reservation(after, each, draft.now(), true);
     if (!made) return within_entry(entry_place("reservations", i), made.error());
     after.counters.reservation = made->id.value;
     after.reservations[made->id] = *made;

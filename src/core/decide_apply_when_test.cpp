@@ -110,15 +110,29 @@ TEST_F(PlatformTimes, OneThatHasBegunStaysAndMayEndLater) {
   wish.reservations[0].until = wish.reservations[0].until + hours(1);
   put(wish);
   EXPECT_EQ(world.state.reservations.begin()->second.until, wish.reservations[0].until);
-  wish.reservations[0].from = wish.reservations[0].from + minutes(1);
-  refused(wish, "reservations[0].from", "in the past");
+}
+
+// It was cancelled since the file was written, by hand.
+TEST_F(PlatformTimes, OneThatLastsIsMadeAlthoughItHasBegun) {
+  ApplyPlatform wish;
+  wish.reservations = {reservation("a", 1, 4)};
+  put(wish);
+  world.now = world.now + hours(2);
+  world.run(Request{TestWorld::admin(), CancelReservation{"a"}});
+  put(wish);
+  ASSERT_EQ(world.state.reservations.size(), 1u);
+  EXPECT_EQ(world.state.reservations.begin()->second.from, wish.reservations[0].from);
+  EXPECT_FALSE(world.attempt(Request{TestWorld::admin(), reservation("b", -1, 4)}));
+  world.now = world.now + hours(2);
+  wish.reservations[0].name = "late";
+  refused(wish, "reservations[0].until", "is over since");
 }
 
 TEST_F(PlatformTimes, OneInThePastOrOverAnotherRefusesAll) {
   ApplyPlatform wish;
   wish.cohorts = {{"a", "", 1000, {}, {}}};
   wish.reservations = {reservation("a", -2, -1)};
-  refused(wish, "reservations[0].from", "in the past");
+  refused(wish, "reservations[0].until", "is over since");
   wish.reservations = {reservation("a", 1, 3), reservation("b", 2, 4)};
   refused(wish, "reservations[1].count", "beside the reservations of that time: a");
   wish.reservations = {reservation("a", 1, 3), reservation("a", 4, 5)};

@@ -26,12 +26,6 @@ void for_each_device(const State& state, Fn fn) {
   }
 }
 
-std::string join(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // In thousandths of the device.
 int64_t part_of_device(const Device& device, const DeviceRequest& request) {
   if (takes_slice(request)) {
@@ -103,18 +97,18 @@ Offer offer_for(const State& state, const Terms& terms, const DeviceRequest& req
 
 std::string why_not(const Offer& offer, const DeviceRequest& request) {
   if (!offer.kind) return "no node has a " + request.kind;
-  if (!offer.model) return "the models that there are: " + join(offer.models);
+  if (!offer.model) return "the models that there are: " + comma_list(offer.models);
   const std::string name =
       device_name(request.kind, request.also.empty() ? request.model : std::string());
   if (takes_slice(request)) {
-    if (!offer.profiles.empty()) return "the slices that there are: " + join(offer.profiles);
+    if (!offer.profiles.empty()) return "the slices that there are: " + comma_list(offer.profiles);
     return "no " + name + " is cut into slices: ask for a whole one" +
            (offer.shared.empty() ? "" : ", or for a share such as 0.25");
   }
   if (offer.shared.empty())
     return "no " + name + " can be shared: ask for a whole one" +
-           (offer.profiles.empty() ? "" : ", or for a slice: " + join(offer.profiles));
-  if (request.memory_bytes == 0) return "of these a share can be had: " + join(offer.shared);
+           (offer.profiles.empty() ? "" : ", or for a slice: " + comma_list(offer.profiles));
+  if (request.memory_bytes == 0) return "of these a share can be had: " + comma_list(offer.shared);
   return "the largest " + request.kind + " of which a part can be had has " +
          format_bytes(offer.shared_memory) +
          (offer.whole.empty()

@@ -166,7 +166,8 @@ Result<void> check_queued(const Namespace& space, uint64_t ahead) {
   if (!space.quota.queued || space.jobs + ahead < *space.quota.queued) return {};
   return fail(ErrorCode::exhausted,
               "namespace " + space.name + " has " + std::to_string(space.jobs) + " of " +
-                  std::to_string(*space.quota.queued) + " jobs queued; wait for some to end",
+                  std::to_string(*space.quota.queued) +
+                  " jobs queued or running; wait for some to end",
               "namespace");
 }
 

@@ -100,19 +100,23 @@ std::vector<ReservedPart> choose(const State& state, const CreateReservation& co
 // To the second, for people.
 std::string moment(Time at) { return format_time(Time{at.us - at.us % seconds(1).us}); }
 
-Result<void> check_time(const CreateReservation& command, Time now, bool begun) {
+Result<void> check_time(const CreateReservation& command, Time now, bool may_have_begun) {
   if (command.until <= command.from)
     return fail(ErrorCode::invalid,
                 std::string("the reservation ends ") +
                     (command.until == command.from ? "when" : "before") +
                     " it begins; write an end after " + moment(command.from),
                 "until");
-  if (command.until <= now || (command.from < now && !begun))
+  if (command.from < now && !may_have_begun)
     return fail(ErrorCode::invalid,
                 "the reservation would begin in the past, at " + moment(command.from) +
-                    "; the earliest is now, " + moment(now) +
-                    ", and one that is over need not be named",
+                    "; the earliest is now, " + moment(now),
                 "from");
+  if (command.until <= now)
+    return fail(ErrorCode::invalid,
+                "the reservation is over since " + moment(command.until) +
+                    "; leave it out, or write an end after " + moment(now),
+                "until");
   if (command.until - command.from > kReservationMax || command.from - now > kReservationMax)
     return fail(ErrorCode::invalid, "a reservation lasts a year at most and begins within one year",
                 "until");
@@ -132,10 +136,11 @@ Result<void> check_each(const CreateReservation& command) {
     return fail(ErrorCode::invalid, "a reservation has between 1 and 10000 parts", "count");
   if (command.whole_nodes) return {};
   if (command.each.cpu_milli < 1)
-    return fail(ErrorCode::invalid,
-                "how much? say nodes, for so many whole nodes, or cpus, for so many cores (with "
-                "count for several times that, and memory and devices of each)",
-                "cpus");
+    return fail(
+        ErrorCode::invalid,
+        "how many cores? say cpus, for so many of each (with count for several times that, and "
+        "memory and devices of each), or nodes alone, for so many whole nodes",
+        "cpus");
   if (command.each.cpu_milli > kCpuMilliMax)
     return fail(ErrorCode::invalid, "cpus must be at most " + format_milli(kCpuMilliMax), "cpus");
   if (command.each.memory_bytes < 0 || command.each.memory_bytes > kMemoryBytesMax)
@@ -152,11 +157,11 @@ Result<void> check_each(const CreateReservation& command) {
 }  // namespace
 
 Result<Reservation> plan_reservation(const State& state, const CreateReservation& asked, Time now,
-                                     bool begun) {
+                                     bool may_have_begun) {
   CreateReservation command = asked;
   if (!command.from) command.from = now;
   if (auto ok = check_identifier(command.name, "name"); !ok) return tl::unexpected(ok.error());
-  if (auto ok = check_time(command, now, begun); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_time(command, now, may_have_begun); !ok) return tl::unexpected(ok.error());
   if (auto ok = check_each(command); !ok) return tl::unexpected(ok.error());
   if (state.reservations.size() >= kReservationsMax)
     return fail(ErrorCode::exhausted, "there are 1000 reservations already; cancel one", "name");

@@ -158,6 +158,11 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetSta
   if (auto ok = check_weight(set.stake.weight_milli); !ok) return ok;
   if (command.borrow) set.stake.borrow = *command.borrow;
   if (auto ok = check_quota(set.stake.borrow); !ok) return ok;
+  if (command.borrow && command.borrow->queued)
+    return fail(ErrorCode::invalid,
+                "queued jobs cannot be borrowed: write cpu, memory, running or devices, and the "
+                "limit of queued jobs in the quota (atoll ns quota NAME --queued N)",
+                "borrow");
   if (set.stake == ns->stake) return {};
   return draft_within_cohorts(state, set, draft);
 }
@@ -191,9 +196,11 @@ Result<void> check_calendar_entry(const CalendarEntry& entry) {
   if (entry.from >= 24 * 60 || entry.until > 24 * 60)
     return fail(ErrorCode::invalid, "times must be between 00:00 and 24:00", "from");
   if (entry.from == entry.until)
-    return fail(ErrorCode::invalid,
-                "the entry begins and ends at the same time; for the whole day leave both out",
-                "until");
+    return fail(
+        ErrorCode::invalid,
+        "the entry begins and ends at the same time; for the whole day leave both out, and the "
+        "end of a day is 24:00",
+        "until");
   if (entry.share_milli && (*entry.share_milli < 0 || *entry.share_milli > 1000))
     return fail(ErrorCode::invalid, "the share must be between 0 and 1, such as 0.5", "share");
   if (auto ok = check_quota(entry.limit); !ok) return ok;

@@ -10,12 +10,6 @@
 namespace atl::core {
 namespace {
 
-std::string listed(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // What a device gives for the share, where that is more: "0.35 of a t4".
 std::set<std::string> rounded_up(const State& state, const Terms& terms,
                                  const DeviceRequest& request) {
@@ -85,7 +79,7 @@ std::vector<std::string> rounded_shares(const State& state, const Terms& terms) 
     const std::set<std::string> given = rounded_up(state, terms, request);
     if (given.empty()) continue;
     notes.push_back("a share of " + format_milli(request.share_milli) + " of a " + request.kind +
-                    " is rounded up to what it can be cut into: " + listed(given));
+                    " is rounded up to what it can be cut into: " + comma_list(given));
   }
   return notes;
 }
@@ -105,9 +99,17 @@ std::vector<std::string> unknown_devices(const State& state, const Quota& quota)
   for (const auto& [key, count] : quota.devices) {
     if (known.count(key)) continue;
     notes.push_back("no node has " + quote(key) + " at present" +
-                    (known.empty() ? std::string() : "; there are " + listed(known)));
+                    (known.empty() ? std::string() : "; there are " + comma_list(known)));
   }
   return notes;
+}
+
+void note_idle_borrowing(const std::string& who, bool in_cohort, const Quota& borrow,
+                         std::vector<std::string>& notes) {
+  if (in_cohort || borrow == Quota{}) return;
+  notes.push_back(who +
+                  " belongs to no cohort and borrows from nobody: what it may borrow has no effect "
+                  "before it belongs to one");
 }
 
 std::vector<Occupant> occupants(const State& state, const Reservation& reservation) {

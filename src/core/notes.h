@@ -15,6 +15,10 @@ std::vector<std::string> rounded_shares(const State& state, const Terms& terms);
 // Kinds and models of devices in a quota that no node has.
 std::vector<std::string> unknown_devices(const State& state, const Quota& quota);
 
+// Whether `who` ("cohort physics") may borrow what nobody could lend it.
+void note_idle_borrowing(const std::string& who, bool in_cohort, const Quota& borrow,
+                         std::vector<std::string>& notes);
+
 // A task that has room which a reservation is for, and may have it when that begins.
 struct Occupant {
   TaskId task;

@@ -164,7 +164,7 @@ TEST(Reservation, BadOnesAreRefusedWithTheReason) {
   EXPECT_EQ(has(lab.refusal(lab.asks(-1, 2)), "the earliest is now"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(3, 2)), "ends before it begins"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(2, 2)), "ends when it begins"), "");
-  EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 1, 0)), "how much? say nodes"), "");
+  EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 1, 0)), "how many cores? say cpus"), "");
   EXPECT_EQ(has(lab.refusal(lab.asks(1, 2, 1, 9000)), "the nearest that fits is 8 cpus"), "");
   CreateReservation elsewhere = lab.asks(1, 2);
   elsewhere.site = "moon";

@@ -90,8 +90,16 @@ Result<std::optional<DeviceSpec>> read_words(DeviceSpec device,
   return device;
 }
 
+tl::unexpected<Error> too_many(int64_t count) {
+  return refuse_devices("has a count of " + std::to_string(count) + "; the most is " +
+                        std::to_string(core::kDeviceCountMax));
+}
+
 // The model, unless it is a part that stands in the wrong place.
-Result<void> check_model_word(std::string_view model) {
+Result<void> check_model_word(std::string_view model, std::string_view listed) {
+  if (model.empty() && !listed.empty())
+    return refuse_devices("lists models as " + quote(listed) +
+                          ", where one is missing; write a100|v100, or a100|any");
   DeviceSpec unused;
   const auto said = read_amount(unused, model);
   if (said && *said != Said::part) return {};
@@ -103,14 +111,15 @@ Result<void> check_model_word(std::string_view model) {
 Result<core::DeviceRequest> to_request(const DeviceSpec& device) {
   core::DeviceRequest request;
   const int64_t count = device.count.value_or(1);
-  if (!device.kind || count < 1 || count > core::kDeviceCountMax)
+  if (!device.kind || count < 1)
     return refuse_devices("needs a kind and a count of at least 1 for each");
+  if (count > core::kDeviceCountMax) return too_many(count);
   request.kind = *device.kind;
   request.count = static_cast<uint32_t>(count);
   std::vector<std::string> models;
   const std::string listed = device.model.value_or("");
   for (const std::string_view model : split(listed, '|')) {
-    if (auto ok = check_model_word(model); !ok) return tl::unexpected(ok.error());
+    if (auto ok = check_model_word(model, listed); !ok) return tl::unexpected(ok.error());
     models.emplace_back(model == "any" ? "" : model);
   }
   if (!models.empty()) request.model = models.front();
@@ -165,7 +174,8 @@ Result<std::vector<DeviceSpec>> parse_gpus(std::string_view text) {
     if (!read) return refuse("gpus: " + read.error().message);
     std::optional<DeviceSpec>& device = *read;
     const int64_t count = device ? device->count.value_or(1) : -1;
-    if (count < 0 || count > core::kDeviceCountMax) return refuse("gpus is " + quote(text) + write);
+    if (count < 0) return refuse("gpus is " + quote(text) + write);
+    if (count > core::kDeviceCountMax) return too_many(count);
     if (count == 0)
       return refuse("gpus has " + quote(part) +
                     ", which is no GPU at all: write a count of at least 1, or leave it out");

@@ -138,6 +138,8 @@ Result<void> assign_scalar(const Field& field, void* object, std::string_view te
       if (field.low && field.high && (!value || *value < *field.low || *value > *field.high))
         return refuse(path, "is " + std::string(text) + "; it must be a number from " +
                                 format_milli(*field.low) + " to " + format_milli(*field.high));
+      if (!value && std::string_view(field.name) != "cpus")
+        return refuse(path, "is " + quote(text) + "; it must be a number such as " + field.example);
       if (!value) return prefixed(value.error());
       static_cast<Cpus*>(field.access.make(object))->milli = *value;
       return {};

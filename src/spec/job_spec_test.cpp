@@ -161,6 +161,9 @@ TEST(JobSpec, RefusalsOfDevicesSayWhatToWrite) {
   EXPECT_EQ(gpus("0.0001"),
             "gpus: \"0.0001\" is not a share of a device: write a number from 0.001 to 1, in "
             "steps of 0.001, such as 0.25");
+  EXPECT_EQ(gpus("|"),
+            "devices lists models as \"|\", where one is missing; write a100|v100, or a100|any");
+  EXPECT_EQ(gpus("99999999999"), "devices has a count of 99999999999; the most is 100000");
   EXPECT_EQ(gpus("3g.20gb,3g.20gb"), "devices names \"gpu:3g.20gb\" twice; write gpu:3g.20gb:2");
   EXPECT_EQ(gpus("1g.5gb|a100:1"),
             "devices lists \"1g.5gb\" as a model, and it is a part of one; write "

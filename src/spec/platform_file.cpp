@@ -286,7 +286,8 @@ class PlatformReader {
       if (nodes > 0 && (entry.count != 1 || each != core::Resources{}))
         wrong(at, "say either nodes, for whole ones, or count with cpu, memory and devices");
       if (nodes == 0 && each.cpu_milli == 0)
-        wrong(at, "how much? say nodes: 1, for whole ones, or count: 10, cpu: 4");
+        wrong(at,
+              "how much? say nodes: 1, for whole ones, or the cores of each: cpu: 4, count: 10");
       entry.whole_nodes = nodes > 0;
       if (entry.whole_nodes) entry.count = nodes;
     });

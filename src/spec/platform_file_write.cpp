@@ -1,6 +1,5 @@
 // The platform file back to text.
 #include <algorithm>
-#include <array>
 
 #include "base/amount.h"
 #include "spec/fields.h"
@@ -10,22 +9,6 @@
 
 namespace atl::spec {
 namespace {
-
-// Nothing is rounded, unlike in tables.
-std::string exact_bytes(int64_t bytes) {
-  constexpr std::array<std::pair<int64_t, const char*>, 7> kUnits{
-      {{int64_t{1} << 40, "Ti"},
-       {int64_t{1'000'000'000'000}, "T"},
-       {int64_t{1} << 30, "Gi"},
-       {int64_t{1'000'000'000}, "G"},
-       {int64_t{1} << 20, "Mi"},
-       {int64_t{1'000'000}, "M"},
-       {int64_t{1} << 10, "Ki"}}};
-  for (const auto& [unit, suffix] : kUnits) {
-    if (bytes > 0 && bytes % unit == 0) return std::to_string(bytes / unit) + suffix;
-  }
-  return std::to_string(bytes);
-}
 
 // Names are plain words; some of them YAML would take for something else.
 std::string yaml_name(const std::string& name) {

@@ -135,6 +135,13 @@ class OneMachine(unittest.TestCase):
         self.assertIn("- calendar days", gone)
         self.assertIn("- reservation exam", gone)
 
+    def test_a_file_brings_back_what_was_cancelled_while_it_lasted(self):
+        self.atoll.cli("reservation", "create", "exam", "--for", "2h", "--ns", "course", "--nodes", "1")
+        exported = self.atoll.cli("export").stdout
+        self.atoll.cli("reservation", "cancel", "exam")
+        self.assertIn("+ reservation exam", self.apply(exported).stdout)
+        self.assertEqual(self.apply(exported, "--prune").stdout, "nothing to change\n")
+
     def test_nothing_is_half_applied(self):
         self.atoll.cli("reservation", "create", "mine", "--from", rfc3339(7200), "--for", "1h", "--ns", "course",
                        "--nodes", "1")
@@ -147,7 +154,7 @@ class OneMachine(unittest.TestCase):
                 ("calendar:\n  a: {days: workdays, share: 0.5}\n", "write mon-fri"),
                 ("calendar:\n  a: {share: 30}\n", "a share is a number from 0 to 1"),
                 ("calendar:\n  a: {days: mon}\n", "the entry limits nothing: give it a share"),
-                ("reservations:\n  r: {%s}\n" % (spans % (rfc3339(-7200), rfc3339(-3600))), "in the past"),
+                ("reservations:\n  r: {%s}\n" % (spans % (rfc3339(-7200), rfc3339(-3600))), "is over since"),
                 ("reservations:\n  r: {%s}\n" % (spans % (rfc3339(7200), rfc3339(3600))), "ends before it begins"),
                 ("reservations:\n  r: {%s}\n" % (spans % (rfc3339(9000), rfc3339(9900))), "reservations of that time: mine"),
                 ("reservations:\n  r: {%s}\n" % (spans % ("tomorrow 10:00", rfc3339(1))), "write \"2026-11-17 10:00\"")):
@@ -167,6 +174,10 @@ class OneMachine(unittest.TestCase):
                 (("calendar", "remove", "x"), "no entry"),
                 (("reservation", "create", "r", "--ns", "course", "--nodes", "1"), "--until 12:00 or --for 2h"),
                 (("reservation", "create", "r", "--ns", "course", "--for", "1h"), "say --nodes 1"),
+                (("reservation", "create", "r", "--ns", "course", "--for", "1h", "--count", "9", "--gpus", "a100"),
+                 "how many cores?"),
+                (("reservation", "create", "r", "--ns", "course", "--from", "tue 10:00", "--until", "tue 9:00",
+                  "--nodes", "1"), "is not after it begins"),
                 (("reservation", "create", "r", "--ns", "nobody", "--for", "1h", "--nodes", "1"), "nobody"),
                 (("reservation", "create", "r", "--ns", "course", "--for", "1h", "--nodes", "2"), "only 1 of 2 nodes"),
                 (("reservation", "create", "r", "--ns", "course", "--from", "2020-01-01 10:00", "--until", "12:00",

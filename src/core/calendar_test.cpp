@@ -136,6 +136,53 @@ TEST(Calendar, AnHourThatPassesChangesTheReasonWithoutAnEvent) {
   EXPECT_EQ(word(monday(19)), scheduling::Obstacle::capacity);
 }
 
+// Others end at noon and hold for other tiers, or leave no more.
+TEST(Calendar, ItOpensWhenItLeavesEnough) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 8)});
+  CalendarEntry other = entry("other", kWorkdays, 8, 12, 500);
+  other.tier = Tier::service;
+  for (const CalendarEntry& each :
+       {other, entry("forenoon", kWorkdays, 8, 13, 250), entry("day", kWorkdays, 8, 18, 250)})
+    world.run(Request{TestWorld::admin(), SetCalendarEntry{each}});
+  SubmitJob job = TestWorld::job(2000);
+  job.terms.wall = hours(1);
+  job.terms.grace = {};
+  world.submit(job);
+  const JobId waits = world.submit(TestWorld::job(2000));
+  world.settle();
+  const auto why = scheduling::explain(world.state, world.state.jobs.at(waits));
+  EXPECT_EQ(why.until, monday(18));
+  EXPECT_EQ(why.sentence,
+            "waiting for the calendar, by which batch work has at most 2 cores at this time "
+            "(entry day): 2 of 2 in use (lab has 2; enough free by 2026-11-16T10:00:00Z at the "
+            "latest); it leaves more from 2026-11-16T18:00:00Z on; position 1");
+  ASSERT_EQ(why.held_by.size(), 1u);
+  EXPECT_EQ(why.held_by[0].amount, 2000);
+}
+
+TEST(Calendar, WhatItNeverLeavesIsRefusedAndSaidSo) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 8)});
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{entry("day", kEveryDay, 8, 18, 250)}});
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{entry("night", kEveryDay, 18, 8, 500)}});
+  EXPECT_TRUE(world.attempt(Request{TestWorld::admin(), SubmitJobs{{TestWorld::job(4000)}}}));
+  SubmitJob large = TestWorld::job(5000);
+  const auto refused = world.attempt(Request{TestWorld::admin(), SubmitJobs{{large}}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "5 cpus is more than the calendar ever leaves batch work: 4 cores (entry night; keep: "
+            "true or --keep waits for another calendar)");
+  large.keep = true;
+  const JobId waits = world.submit(large);
+  world.settle();
+  EXPECT_EQ(scheduling::explain(world.state, world.state.jobs.at(waits)).sentence,
+            "asks for 5 cores, more than the calendar ever leaves batch work: 4 (entry night); "
+            "position 2");
+}
+
 TEST(Calendar, NobodyYieldsToAGangThatItDoesNotLetStart) {
   TestWorld world;
   world.now = monday(9);
@@ -153,6 +200,7 @@ TEST(Calendar, NobodyYieldsToAGangThatItDoesNotLetStart) {
   gang.array = true;
   gang.indices = IntervalSet({0, 1});
   gang.terms.gang = 2;
+  gang.keep = true;
   world.submit(gang);
   world.settle();
   for (const auto& [id, job] : world.state.jobs) {

@@ -129,8 +129,7 @@ Result<void> check_tier(const State& state, const Terms& terms) {
   return fail(ErrorCode::infeasible,
               asks_for(terms) + " is more than the calendar ever leaves " + enum_name(terms.tier) +
                   " work: " + scheduling::format_amount(block->resource, block->limit) +
-                  " (entry " + block->holder +
-                  "; keep: true or --keep waits for another calendar)",
+                  " (entry " + block->holder + "; keep: true or --keep waits for another calendar)",
               terms.gang > 1 ? "gang" : "resources");
 }
 
@@ -142,8 +141,7 @@ Result<void> check_limits(const State& state, const SubmitJob& job, NamespaceId 
   const auto block = scheduling::beyond_quota(state, ns, terms);
   if (!block) return check_tier(state, terms);
   std::string message = asks_for(terms) + " is more than the quota of " + block->holder +
-                        " ever allows: " +
-                        scheduling::format_amount(block->resource, block->limit);
+                        " ever allows: " + scheduling::format_amount(block->resource, block->limit);
   if (const auto nearest = scheduling::nearest_possible(state, ns, terms))
     message += "; the nearest that fits is " +
                (nearest->gang != terms.gang ? "a gang of " + std::to_string(nearest->gang)

@@ -341,9 +341,8 @@ Explanation explain(Glance& glance, const Job& job, bool quick, std::optional<ui
     tell_never(world, job, terms, why);
   why.sentence = sentence_for(world, job, why.block);
   if (terms.gang > 1 && why.block.obstacle != Obstacle::turn)
-    why.sentence = "its " + std::to_string(terms.gang) +
-                   " members start together and " + std::to_string(members) +
-                   " would have room: " + why.sentence;
+    why.sentence = "its " + std::to_string(terms.gang) + " members start together and " +
+                   std::to_string(members) + " would have room: " + why.sentence;
   if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, job.ns, why, now);
   if (why.block.obstacle == Obstacle::turn) why = claimed(glance.after_round(), job);
   if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))

@@ -109,6 +109,66 @@ TEST(Explain, SpeaksOfTheNodeWhereLeastIsMissing) {
             "(lab has 2); position 1");
 }
 
+TEST(Explain, OfNodesThatLackTheSameTheFirstToHaveIt) {
+  TestWorld world;
+  world.nodes({node("n1", 4), node("n2", 4)});
+  SubmitJob job = TestWorld::job(3000);
+  job.terms.grace = {};
+  for (const int64_t time : {4, 1}) {
+    job.terms.wall = hours(time);
+    world.submit(job);
+  }
+  const JobId id = world.submit(TestWorld::job(2000));
+  world.settle();
+  const Explanation why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_EQ(why.block.holder, "local/n2") << why.sentence;
+  EXPECT_EQ(why.starts_by, world.now + hours(1));
+}
+
+TEST(Explain, WhatNoNodeCouldHoldIsNoMatterOfAQuota) {
+  TestWorld world;
+  world.nodes({node("n1", 4)});
+  Quota quota;
+  quota.cpu_milli = 8000;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  world.submit(TestWorld::job(4000));
+  SubmitJob large = TestWorld::job(6000);
+  large.keep = true;
+  const JobId id = world.submit(large);
+  world.settle();
+  const Explanation why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_EQ(why.block.obstacle, Obstacle::infeasible) << why.sentence;
+  ASSERT_TRUE(why.nearest);
+  EXPECT_EQ(why.nearest->change, "--cpus 4");
+}
+
+// What the first members would have nobody has.
+TEST(Explain, AGangAsksForAllOfIt) {
+  TestWorld world;
+  world.nodes({node("n1", 8)});
+  world.submit(TestWorld::job(3000));
+  SubmitJob gang = TestWorld::job(2000);
+  gang.array = true;
+  gang.indices = IntervalSet({0, 2});
+  gang.terms.gang = 3;
+  const JobId id = world.submit(gang);
+  world.settle();
+  EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
+            "its 3 members start together and 2 would have room: waiting for 6 cores for 3 "
+            "members: 3 of 8 in use (lab has 3); position 1");
+  Quota quota;
+  quota.cpu_milli = 7000;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
+            "its 3 members start together and 2 would have room: waiting for 6 cores for 3 members "
+            "within the quota of namespace lab: 3 of 7 in use (lab has 3); position 1");
+  quota.cpu_milli = 5000;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  EXPECT_EQ(explain(world.state, world.state.jobs.at(id)).sentence,
+            "its 3 members start together and 1 would have room: asks for 6 cores for 3 members, "
+            "more than the quota of namespace lab ever allows: 5 (lab has 3); position 1");
+}
+
 TEST(Explain, OtherModelsDoNotCount) {
   TestWorld world;
   NodeCapacity mixed = node("n", 8, 1 << 30, 3);

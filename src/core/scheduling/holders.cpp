@@ -81,8 +81,7 @@ class Among {
     return block_.obstacle == Obstacle::quota || block_.obstacle == Obstacle::calendar;
   }
   bool counts(const NodeView& view, const Holder& holder, const Terms& its) const {
-    if (block_.obstacle == Obstacle::calendar)
-      return its.tier == terms_.tier && !view.only_by_name;
+    if (block_.obstacle == Obstacle::calendar) return its.tier == terms_.tier && !view.only_by_name;
     return cohort_ ? below(*world_.state, holder.ns, cohort_) : holder.ns == job_.ns;
   }
 

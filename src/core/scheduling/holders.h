@@ -24,7 +24,8 @@ struct Holders {
   Time enough_by;           // when as much as is lacking is free at the latest; zero: nobody knows
 };
 
-// For a block by capacity, on its node, by quota or by the calendar; the same amounts that the block speaks of.
+// For a block by capacity, on its node, by quota or by the calendar; the same amounts that the
+// block speaks of.
 Holders holders_of(const World& world, const Job& job, const Terms& terms, const Block& block);
 
 }  // namespace atl::core::scheduling

@@ -268,8 +268,8 @@ Block why_not_placed(const World& world, const Terms& terms, NamespaceId ns) {
 Block missing_on(const World& world, size_t node, const Terms& terms, NamespaceId ns) {
   const NodeView& view = world.nodes[node];
   int missing = 0;
-  Block block = missing_on(*view.node, free_for(view, guest_now(world, ns, terms)),
-                           terms.resources, missing);
+  Block block =
+      missing_on(*view.node, free_for(view, guest_now(world, ns, terms)), terms.resources, missing);
   block.holder = full_name(view);
   return block;
 }

@@ -153,9 +153,9 @@ std::string sentence_for(const World& world, const Job& job, const Block& block)
       return draining_sentence(world, terms);
     case Obstacle::calendar:
       if (block.never) {
-        return "asks for " + asked(terms.resources, block) + ", more than the calendar ever leaves " +
-               enum_name(terms.tier) + " work: " + amount(block.resource, block.limit) +
-               " (entry " + block.holder + ")";
+        return "asks for " + asked(terms.resources, block) +
+               ", more than the calendar ever leaves " + enum_name(terms.tier) +
+               " work: " + amount(block.resource, block.limit) + " (entry " + block.holder + ")";
       }
       return "waiting for the calendar, by which " + std::string(enum_name(terms.tier)) +
              " work has at most " + format_amount(block.resource, block.limit) +

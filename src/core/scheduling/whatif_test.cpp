@@ -94,6 +94,58 @@ TEST(WhatIf, DevicesAreWrittenAsTheyWereTried) {
   EXPECT_TRUE(offers(why, "--gpus 'a100|t4:1'")) << testing::PrintToString(changes(why));
 }
 
+TEST(WhatIf, TheNearestIsOffered) {
+  TestWorld world;
+  world.nodes({node("n", 8)});
+  SubmitJob cheap = timed(6000, {});
+  cheap.terms.tier = Tier::opportunistic;
+  world.submit(cheap);
+  world.submit(timed(2000, hours(1)));
+  world.settle();
+  SubmitJob gang = TestWorld::job(3000);
+  gang.array = true;
+  gang.indices = IntervalSet({0, 2});
+  gang.terms.gang = 3;
+  gang.keep = true;
+  const JobId id = world.submit(gang);
+  world.settle();
+  const auto why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_TRUE(offers(why, "--gang 2")) << testing::PrintToString(changes(why));
+}
+
+TEST(WhatIf, SeveralPartsOfADevice) {
+  TestWorld world;
+  NodeCapacity one = node("n", 8, 1ll << 33, 1);
+  one.devices[0].share_step_milli = 1;
+  world.nodes({one});
+  SubmitJob part = TestWorld::job(1000);
+  part.terms.resources.devices = {{.kind = "gpu", .count = 2, .share_milli = 250}};
+  world.submit(part);
+  world.settle();
+  part.terms.resources.devices[0].count = 4;
+  const JobId id = world.submit(part);
+  world.settle();
+  const auto why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_TRUE(offers(why, "--gpus 0.25:2")) << testing::PrintToString(changes(why));
+}
+
+// What its tasks have got cannot be changed any more.
+TEST(WhatIf, NothingForAnArrayThatHasBegun) {
+  TestWorld world;
+  world.nodes({node("n", 4)});
+  SubmitJob array = timed(3000, hours(1));
+  array.array = true;
+  array.indices = IntervalSet({0, 9});
+  array.terms.parallel_max = 1;
+  const JobId id = world.submit(array);
+  world.settle();
+  const auto why = explain(world.state, world.state.jobs.at(id));
+  EXPECT_EQ(why.block.obstacle, Obstacle::array_limit);
+  EXPECT_TRUE(changes(why).empty()) << testing::PrintToString(changes(why));
+  EXPECT_TRUE(why.sooner.empty());
+  EXPECT_EQ(why.starts_by, Time{}) << "not for want of room";
+}
+
 TEST(WhatIf, WhatAQuotaLeaves) {
   TestWorld world;
   world.nodes({node("n", 8, int64_t{8} << 30, 4)});

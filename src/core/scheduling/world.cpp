@@ -251,17 +251,22 @@ void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
 }
 
 void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until) {
-  NodeView& view = world.nodes[node];
+  const NodeView& view = world.nodes[node];
   const Resources& resources = guest.terms->resources;
-  world.stock.remove(view, node);
   // Devices that come free by themselves or are of tasks that stop rather than free ones.
-  Takings rest{resources.cpu_milli, resources.memory_bytes, {}};
+  Takings takings{resources.cpu_milli, resources.memory_bytes, {}};
   Room then = later_for(view, guest);
   add(then, ending);
   if (!resources.devices.empty()) {
     if (auto picked = pick(then.devices, resources, {}, &view.free.devices))
-      rest.parts = std::move(picked->parts);
+      takings.parts = std::move(picked->parts);
   }
+  claim(world, node, guest, std::move(takings), ending, until);
+}
+
+void claim(World& world, size_t node, const Guest& guest, Takings rest, Room& ending, Time until) {
+  NodeView& view = world.nodes[node];
+  world.stock.remove(view, node);
   remove_available(ending, rest);
   for (Kept& kept : view.kept) {
     if (!may_use(*kept.reservation, guest.ns)) continue;

@@ -172,6 +172,8 @@ bool lends(const Lent& lent, const Guest& guest);
 // (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
 // which is lent until then.
 void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until);
+void claim(World& world, size_t node, const Guest& guest, Takings takings, Room& ending,
+           Time until);
 
 // What the node has for it, now or when those that stop have ended: with what is reserved for it,
 // and what it is lent.

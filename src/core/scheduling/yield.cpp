@@ -175,8 +175,22 @@ class Yielders::Choice {
     return true;
   }
   const std::vector<size_t>& chosen() const { return chosen_; }
+  // What the task would have.
+  Placement placement() const {
+    const NodeView& view = all_.world_->nodes[node_];
+    Placement placement{view.site, view.node->capacity.name, {}};
+    if (terms_.resources.devices.empty()) return placement;
+    const auto picked = pick(room_.devices, terms_.resources, allowed(), &view.free.devices);
+    for (const Part& part : picked->parts)
+      placement.devices.push_back(held(view.node->capacity.devices[part.device], part));
+    return placement;
+  }
 
  private:
+  Allowance allowed() const {
+    return terms_.resources.devices.empty() ? Allowance{}
+                                            : allowance(all_.relieved_, job_.ns, terms_, sure_);
+  }
   bool yields(size_t each, bool takes_back) const {
     const Yielder& yielder = all_.all_[each];
     return !yielder.spoken_for && !counted_on(yielder) &&
@@ -193,10 +207,7 @@ class Yielders::Choice {
   bool enough() const {
     if (!by_quota_) return fits(room_, terms_.resources);
     if (over_quota(all_.relieved_, job_.ns, terms_)) return false;
-    return fits(room_, terms_.resources,
-                terms_.resources.devices.empty()
-                    ? Allowance{}
-                    : allowance(all_.relieved_, job_.ns, terms_, sure_));
+    return fits(room_, terms_.resources, allowed());
   }
   bool has(size_t one) const {
     return std::find(chosen_.begin(), chosen_.end(), one) != chosen_.end();
@@ -324,7 +335,7 @@ std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms, 
     room = true;
     Choice choice(*this, i, job, terms, sure);
     if (!choice.choose(takes_back)) continue;
-    Yielding found{i, {}};
+    Yielding found{i, {}, choice.placement()};
     Wide lost = 0;
     bool borrowed = false;
     for (const size_t each : choice.chosen()) {
@@ -366,11 +377,14 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
   // What it will have counts against its tier: the calendar may leave no room for the next.
   if (counts(*world.state, terms))
     add_in_use(world.tier_in_use.try_emplace(terms.tier, world.in_use_of(terms.tier)).first->second,
-               terms, imagined(terms), +1);
+               terms, yielding.placement, +1);
+  const Node& node = *world.nodes[yielding.node].node;
   Room nothing;
-  claim(world, yielding.node, guest(job, terms), nothing, {});
-  promise(relieved_, job, terms);
-  promise(bare_, job, terms);
+  claim(world, yielding.node, guest(job, terms),
+        {terms.resources.cpu_milli, terms.resources.memory_bytes,
+         parts_of(node, yielding.placement.devices)},
+        nothing, {});
+  placed(job, terms, yielding.placement);
 }
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {

@@ -13,6 +13,7 @@ namespace atl::core::scheduling {
 struct Yielding {
   size_t node = 0;                  // of the world's, where the task will fit
   std::vector<TaskStopping> stops;  // none: enough are stopping already
+  Placement placement;              // as it would be, with the devices that it would find
 };
 
 // A task that may have to yield, or all members of a gang.

@@ -368,6 +368,31 @@ TEST_F(AnyModel, NobodyStopsForOneThatMayBorrowWhatIsFree) {
   EXPECT_EQ(stopping(world.state), std::set<uint64_t>{});
 }
 
+// The models that the first members would find count when others are asked to make room.
+TEST(Yield, NobodyStopsForAGangThatAModelsQuotaDoesNotLetStart) {
+  TestWorld world;
+  world.nodes({node("n", 8, 1 << 30, 2)});
+  for (int i = 0; i < 2; ++i) {
+    SubmitJob cheap = job_of(Tier::opportunistic);
+    cheap.terms.resources.devices = {{"gpu", "a100", 1}};
+    world.run(Request{TestWorld::admin(), CreateNamespace{"n" + std::to_string(i), ""}});
+    cheap.ns = "n" + std::to_string(i);
+    world.submit(cheap);
+  }
+  start_all(world);
+  Quota one;
+  one.devices["gpu:a100"] = 1;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", one}});
+  SubmitJob gang = job_of(Tier::batch);
+  gang.terms.resources.devices = {{"gpu", "", 1}};
+  gang.array = true;
+  gang.indices = IntervalSet({0, 1});
+  gang.terms.gang = 2;
+  world.submit(gang);
+  world.settle();
+  EXPECT_EQ(stopping(world.state), std::set<uint64_t>{});
+}
+
 // What one that was served before waits for does not make room for the next.
 TEST(Yield, NobodyIsStoppedForRoomThatAnotherWouldGet) {
   TestWorld world;

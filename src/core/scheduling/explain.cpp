@@ -185,7 +185,10 @@ Block next_block(const World& world, const Job& job, const Terms& terms) {
   if (!limit) limit = over_quota(world, job.ns, terms);
   if (limit && feasible(*world.state, terms)) return *limit;
   const Block block = why_not_placed(world, terms, job.ns);
-  if (limit) return block.obstacle == Obstacle::infeasible ? block : *limit;
+  if (limit) {
+    const bool before = block.obstacle == Obstacle::infeasible || block.obstacle == Obstacle::no_site;
+    return before ? block : *limit;
+  }
   if (block.obstacle == Obstacle::capacity)
     return reserved_for_others(world, terms, job.ns).value_or(block);
   if (block.obstacle != Obstacle::turn) return block;

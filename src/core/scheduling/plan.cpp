@@ -151,20 +151,22 @@ uint32_t members_at(const Prospect& prospect, Time at, const Resources& resource
 
 std::optional<Opening> known_opening(const Prospect& prospect, const Terms& terms,
                                      uint32_t tasks = 1) {
+  Opening opening{prospect.node, prospect.stopped, {}, tasks};
   Room room = prospect.room;
-  Time at = prospect.stopped;
   const auto holds = [&] {
     if (prospect.spells.empty() && tasks == 1) return fits(room, terms.resources);
     Room with = room;
-    for (const bool comes : {false, true}) add_spells(prospect, at, comes, with);
+    for (const bool comes : {false, true}) add_spells(prospect, opening.at, comes, with);
     return members_in(std::move(with), terms.resources, tasks) == tasks;
   };
   for (auto next = prospect.ends.begin(); !holds(); ++next) {
     if (next == prospect.ends.end()) return std::nullopt;
     add(room, next->second);
-    at = std::max(at, next->first);
+    add(opening.ending, next->second);
+    opening.at = std::max(opening.at, next->first);
   }
-  return opening_at(prospect, at, tasks);
+  add_spells(prospect, opening.at, true, opening.ending);
+  return opening;
 }
 
 // How many of the gang fit together by then, at most all.

@@ -162,6 +162,27 @@ TEST(Calendar, ItOpensWhenItLeavesEnough) {
   EXPECT_EQ(why.held_by[0].amount, 2000);
 }
 
+TEST(Calendar, AGangNeedsAllOfIt) {
+  TestWorld world;
+  world.now = monday(9);
+  world.nodes({node("n", 8), node("m", 8)});
+  world.run(Request{TestWorld::admin(), SetCalendarEntry{entry("day", kEveryDay, 8, 18, 500)}});
+  world.submit(TestWorld::job(4000));
+  SubmitJob gang = TestWorld::job(4000);
+  gang.array = true;
+  gang.indices = IntervalSet({0, 1});
+  gang.terms.gang = 2;
+  const JobId waits = world.submit(gang);
+  world.settle();
+  const auto why = scheduling::explain(world.state, world.state.jobs.at(waits));
+  EXPECT_EQ(why.sentence,
+            "its 2 members start together and 1 would have room: waiting for the calendar, by "
+            "which batch work has at most 8 cores at this time (entry day): 4 of 8 in use, and it "
+            "asks for 8 cores for 2 members (lab has 4); it leaves more from "
+            "2026-11-16T18:00:00Z on; position 1");
+  EXPECT_EQ(why.starts_by, Time{}) << "there is room on nodes, and that does not help";
+}
+
 TEST(Calendar, WhatItNeverLeavesIsRefusedAndSaidSo) {
   TestWorld world;
   world.now = monday(9);

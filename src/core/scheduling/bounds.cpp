@@ -35,6 +35,15 @@ InUse used_by_others(const Terms& terms) {
   return used;
 }
 
+InUse with_others(InUse used, const Terms& terms) {
+  const InUse others = used_by_others(terms);
+  used.cpu_milli += others.cpu_milli;
+  used.memory_bytes += others.memory_bytes;
+  used.tasks += others.tasks;
+  for (const auto& [key, milli] : others.devices) used.devices[key] += milli;
+  return used;
+}
+
 // What is left of each thing that is asked for.
 struct Remaining {
   Left left;
@@ -145,6 +154,15 @@ std::optional<Block> beyond_quota(const State& state, NamespaceId ns, const Term
   return over_quota(world, ns, terms);
 }
 
+bool over_limits(const World& world, NamespaceId ns, const Terms& terms) {
+  World sums = unused(*world.state, ns);
+  for (auto& [id, used] : sums.in_use) used = with_others(world.in_use_of(id), terms);
+  for (auto& [id, used] : sums.cohort_in_use) used = with_others(world.in_use_of(id), terms);
+  return over_quota(sums, ns, terms) ||
+         over_calendar(*world.state, with_others(world.in_use_of(terms.tier), terms), terms,
+                       world.now);
+}
+
 std::optional<Block> beyond_calendar(const State& state, const Terms& terms, Time now) {
   const InUse others = used_by_others(terms);
   std::optional<Block> most = over_calendar(state, others, terms, now);
@@ -160,12 +178,7 @@ std::optional<Block> beyond_calendar(const State& state, const Terms& terms, Tim
 Time calendar_opens(const World& world, const Terms& terms, const Block& block) {
   const State& state = *world.state;
   const Calendar calendar = only_of(state.calendar, terms.tier);
-  InUse used = world.in_use_of(terms.tier);
-  const InUse others = used_by_others(terms);
-  used.cpu_milli += others.cpu_milli;
-  used.memory_bytes += others.memory_bytes;
-  used.tasks += others.tasks;
-  for (const auto& [key, milli] : others.devices) used.devices[key] += milli;
+  const InUse used = with_others(world.in_use_of(terms.tier), terms);
   // One that takes several models is kept from those of which there is too little.
   const auto model_shut = [&](Time at) {
     return std::any_of(

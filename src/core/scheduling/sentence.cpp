@@ -159,7 +159,8 @@ std::string sentence_for(const World& world, const Job& job, const Block& block)
       }
       return "waiting for the calendar, by which " + std::string(enum_name(terms.tier)) +
              " work has at most " + format_amount(block.resource, block.limit) +
-             " at this time (entry " + block.holder + "): " + in_use(terms.resources, block);
+             " at this time (entry " + block.holder + "): " + in_use(terms.resources, block) +
+             (block.members > 1 ? ", and it asks for " + asked(terms.resources, block) : "");
     case Obstacle::infeasible:
       return (job.gang
                   ? "waiting for capacity to come: all nodes together cannot hold so many with "

@@ -333,9 +333,7 @@ class Search {
 
 // When there is room for all of it; zero: nobody knows, or it is not for want of room.
 Time room_at(const World& world, const Job& job, const Terms& terms) {
-  if (over_array_limit(world, job, terms) || over_quota(world, job.ns, terms) ||
-      over_calendar(world, terms))
-    return {};
+  if (over_array_limit(world, job, terms) || over_limits(world, job.ns, terms)) return {};
   Time at;
   for (const Opening& opening : soonest(world, job.ns, terms)) at = std::max(at, opening.at);
   return at;

@@ -11,8 +11,8 @@ namespace atl::core::scheduling {
 // members of a gang together.
 std::optional<Block> beyond_quota(const State& state, NamespaceId ns, const Terms& terms);
 
-// Whether quotas or the calendar, as they are used now, keep one task of these terms, or all members
-// of a gang together, from starting.
+// Whether quotas or the calendar, as they are used now, keep one task of these terms, or all
+// members of a gang together, from starting.
 bool over_limits(const World& world, NamespaceId ns, const Terms& terms);
 
 // The calendar's entry that, at the time that leaves most to the tier, leaves less than that.

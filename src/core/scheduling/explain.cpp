@@ -186,7 +186,8 @@ Block next_block(const World& world, const Job& job, const Terms& terms) {
   if (limit && feasible(*world.state, terms)) return *limit;
   const Block block = why_not_placed(world, terms, job.ns);
   if (limit) {
-    const bool before = block.obstacle == Obstacle::infeasible || block.obstacle == Obstacle::no_site;
+    const bool before =
+        block.obstacle == Obstacle::infeasible || block.obstacle == Obstacle::no_site;
     return before ? block : *limit;
   }
   if (block.obstacle == Obstacle::capacity)

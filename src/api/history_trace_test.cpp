@@ -118,7 +118,7 @@ TEST(HistoryAsTrace, AsksForTheVerySame) {
     EXPECT_EQ(fitting.terms(job, {}), terms) << "seed " << seed;
     ASSERT_EQ(job.tasks, tasks) << "seed " << seed;
     for (uint32_t i = 0; i < tasks; ++i) {
-      const Duration most = terms.wall.us > 0 ? terms.wall : core::kWallMax;
+      const Duration most = terms.wall.us > 0 ? terms.wall + terms.grace : core::kWallMax;
       EXPECT_EQ(trace->run_of(job, i), std::min(seconds(ran[i]), most)) << "seed " << seed;
     }
   }

@@ -46,22 +46,22 @@ sites:
   EXPECT_EQ(config->sites.at("demo").nodes, 10u);
 }
 
-TEST(Config, EveryMistakeIsNamedWithItsLine) {
+TEST(Config, EveryMistakeIsNamedWithItsPlace) {
   const struct {
     const char* text;
     const char* message;
   } cases[] = {
-      {"listen: 1\nretentoin: 1d\n", "f:2: unknown key \"retentoin\"; did you mean retention?"},
-      {"listen: nowhere:99999\n", "f:1: expected ADDRESS:PORT"},
-      {"listen: 0.0.0.0:7380\n", "f:1: only a loopback address may be served without TLS"},
-      {"tls: {key: k}\n", "f:1: TLS needs both"},
-      {"sites:\n  local:\n    cpus: many\n", "f:3: \"many\" is not a number of cores"},
-      {"sites:\n  Bad Name: {}\n", "f:2: site \"Bad Name\" must be"},
+      {"listen: 1\nretentoin: 1d\n", "f:2:1: unknown key \"retentoin\"; did you mean retention?"},
+      {"listen: nowhere:99999\n", "f:1:9: expected ADDRESS:PORT"},
+      {"listen: 0.0.0.0:7380\n", "f:1:9: only a loopback address may be served without TLS"},
+      {"tls: {key: k}\n", "f:1:6: TLS needs both"},
+      {"sites:\n  local:\n    cpus: many\n", "f:3:11: \"many\" is not a number of cores"},
+      {"sites:\n  Bad Name: {}\n", "f:2:3: site \"Bad Name\" must be"},
       {"sites:\n  local:\n    devices: [{kind: gpu}]\n",
-       "f:3: only devices with `simulated: true`"},
-      {"threads: [1]\n", "f:1: expected a single value"},
-      {"a: [1\n", "f:2: "},
-      {"- 1\n", "f:1: expected a mapping"},
+       "f:3:15: only devices with `simulated: true`"},
+      {"threads: [1]\n", "f:1:10: expected a single value"},
+      {"a: [1\n", "f:2:1: "},
+      {"- 1\n", "f:1:1: expected a mapping"},
   };
   for (const auto& c : cases) {
     const auto config = parse_config(c.text, "f");

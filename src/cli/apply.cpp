@@ -53,8 +53,8 @@ std::string name_of_file(const ApplyFlags& flags) {
 
 // The server's refusal, with the place in the file that its field stands for.
 Error in_file(const spec::PlatformFile& file, const std::string& name, Error error) {
-  const int line = file.line_of(error.field);
-  if (line > 0) error.message = name + ":" + std::to_string(line) + ": " + error.message;
+  const std::string place = file.place_of(error.field);
+  if (!place.empty()) error.message = name + ":" + place + ": " + error.message;
   return error;
 }
 
@@ -92,7 +92,7 @@ Result<int> apply_file(Session& session, const ApplyFlags& flags) {
   if (!file) return tl::unexpected(file.error());
   if (!file->nodes.empty())
     return fail(ErrorCode::invalid,
-                name_of_file(flags) + ":" + std::to_string(file->line_of("nodes")) +
+                name_of_file(flags) + ":" + file->place_of("nodes") +
                     ": nodes are for `atoll simulate`; a server's come from its sites, so leave "
                     "them out of what is applied");
   const auto preview = send_platform(session, flags, *file, true);

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <yaml-cpp/yaml.h>
 
+#include <boost/json.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,12 +12,15 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cli/yaml_text.h"
 #include "http/client.h"
+#include "spec/yaml_reader.h"
 
 namespace atl::cli {
 namespace {
 
 namespace fs = std::filesystem;
+namespace yaml = spec::yaml;
 
 std::string value_of(const Environment& environment, const char* name) {
   const char* value = environment(name);
@@ -35,50 +38,52 @@ std::string xdg(const Environment& environment, const char* name, const char* fa
   return value.starts_with('/') ? value : home_directory(environment) + fallback;
 }
 
-std::string text_of(const YAML::Node& node, const char* key) {
-  const YAML::Node value = node[key];
-  return value && value.IsScalar() ? value.as<std::string>() : "";
+Context read_context(const yaml::Node& node) {
+  if (!node.is_map()) yaml::wrong(node, "a context is a map with `url`");
+  Context context;
+  const std::map<std::string, std::string*> known = {{"url", &context.url},
+                                                     {"token", &context.token},
+                                                     {"namespace", &context.ns},
+                                                     {"ca_file", &context.ca_file}};
+  yaml::each_entry(node, [&](const std::string& key, const yaml::Node&, const yaml::Node& value) {
+    // A newer program may have written more.
+    if (const auto found = known.find(key); found != known.end())
+      *found->second = yaml::text_of(value);
+  });
+  return context;
 }
 
-Result<Contexts> read_contexts(const YAML::Node& root, const std::string& path) {
+Contexts read_contexts(const yaml::Node& root) {
   Contexts contexts;
-  if (root.IsNull()) return contexts;
-  if (!root.IsMap()) return fail(ErrorCode::invalid, path + " must be a map with `contexts`");
-  contexts.current = text_of(root, "current");
-  const YAML::Node named = root["contexts"];
-  if (named && !named.IsMap()) return fail(ErrorCode::invalid, path + ": contexts must be a map");
-  for (const auto& entry : named) {
-    const auto name = entry.first.as<std::string>();
-    if (!entry.second.IsMap()) {
-      return fail(ErrorCode::invalid,
-                  path + ": context " + quote(name) + " must be a map with `url`");
-    }
-    contexts.named[name] = {.url = text_of(entry.second, "url"),
-                            .token = text_of(entry.second, "token"),
-                            .ns = text_of(entry.second, "namespace"),
-                            .ca_file = text_of(entry.second, "ca_file")};
-  }
+  if (root.is_null()) return contexts;
+  yaml::each_entry(root, [&](const std::string& key, const yaml::Node&, const yaml::Node& value) {
+    if (key == "current") contexts.current = yaml::text_of(value);
+    if (key != "contexts" || value.is_null()) return;
+    yaml::each_entry(value,
+                     [&](const std::string& name, const yaml::Node&, const yaml::Node& context) {
+                       contexts.named[name] = read_context(context);
+                     });
+  });
   return contexts;
 }
 
 std::string to_yaml(const Contexts& contexts) {
-  YAML::Emitter out;
-  const auto entry = [&out](const char* key, const std::string& value) {
-    if (!value.empty()) out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << value;
+  boost::json::object named;
+  const auto set = [](boost::json::object& object, const char* key, const std::string& value) {
+    if (!value.empty()) object[key] = value;
   };
-  out << YAML::BeginMap;
-  entry("current", contexts.current);
-  out << YAML::Key << "contexts" << YAML::Value << YAML::BeginMap;
   for (const auto& [name, context] : contexts.named) {
-    out << YAML::Key << YAML::DoubleQuoted << name << YAML::Value << YAML::BeginMap;
-    entry("url", context.url);
-    entry("token", context.token);
-    entry("namespace", context.ns);
-    entry("ca_file", context.ca_file);
-    out << YAML::EndMap;
+    boost::json::object entry;
+    set(entry, "url", context.url);
+    set(entry, "token", context.token);
+    set(entry, "namespace", context.ns);
+    set(entry, "ca_file", context.ca_file);
+    named[name] = std::move(entry);
   }
-  out << YAML::EndMap << YAML::EndMap;
-  return std::string(out.c_str()) + "\n";
+  boost::json::object root;
+  set(root, "current", contexts.current);
+  root["contexts"] = std::move(named);
+  return yaml_text(root);
 }
 
 tl::unexpected<Error> cannot(const std::string& what, const std::string& path) {
@@ -148,12 +153,11 @@ Result<Contexts> load_contexts(const std::string& path) {
   }
   std::stringstream text;
   text << file.rdbuf();
-  try {
-    return read_contexts(YAML::Load(text.str()), path);
-  } catch (const YAML::Exception& error) {
-    return fail(ErrorCode::invalid,
-                path + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
-  }
+  Contexts contexts;
+  auto read = yaml::read_yaml(text.str(), path,
+                              [&](const yaml::Node& root) { contexts = read_contexts(root); });
+  if (!read) return tl::unexpected(std::move(read.error()));
+  return contexts;
 }
 
 Result<void> save_contexts(const std::string& path, const Contexts& contexts) {

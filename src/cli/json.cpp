@@ -1,9 +1,8 @@
 #include "cli/json.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <boost/json.hpp>
-#include <charconv>
+
+#include "cli/yaml_text.h"
 
 namespace atl::cli {
 
@@ -16,29 +15,6 @@ struct Json::Tree {
 namespace {
 
 const json::value* of(const void* at) { return static_cast<const json::value*>(at); }
-
-std::string shortest(double number) {
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-  return {buffer, end};
-}
-
-std::string scalar(const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::string:
-      return std::string(value.as_string());
-    case json::kind::bool_:
-      return value.as_bool() ? "true" : "false";
-    case json::kind::int64:
-      return std::to_string(value.as_int64());
-    case json::kind::uint64:
-      return std::to_string(value.as_uint64());
-    case json::kind::double_:
-      return shortest(value.as_double());
-    default:
-      return {};
-  }
-}
 
 void write_pretty(std::string& out, const json::value& value, const std::string& indent);
 
@@ -70,36 +46,9 @@ void write_pretty(std::string& out, const json::value& value, const std::string&
   } else if (value.is_array() && !value.as_array().empty()) {
     write_items(out, value.as_array(), indent);
   } else if (value.is_double()) {
-    out += shortest(value.as_double());
+    out += scalar_text(value);
   } else {
     out += json::serialize(value);
-  }
-}
-
-void write_yaml(YAML::Emitter& out, const json::value& value) {
-  switch (value.kind()) {
-    case json::kind::object:
-      out << YAML::BeginMap;
-      for (const auto& entry : value.as_object()) {
-        out << YAML::Key << std::string(entry.key()) << YAML::Value;
-        write_yaml(out, entry.value());
-      }
-      out << YAML::EndMap;
-      break;
-    case json::kind::array:
-      out << YAML::BeginSeq;
-      for (const auto& item : value.as_array()) write_yaml(out, item);
-      out << YAML::EndSeq;
-      break;
-    // A text is quoted, so that "12", "no" and "1e3" are still texts when they are read again.
-    case json::kind::string:
-      out << YAML::DoubleQuoted << std::string(value.as_string());
-      break;
-    case json::kind::null:
-      out << YAML::Null;
-      break;
-    default:
-      out << scalar(value);
   }
 }
 
@@ -125,7 +74,7 @@ bool Json::is_null() const { return !at_ || of(at_)->is_null(); }
 bool Json::is_object() const { return at_ && of(at_)->is_object(); }
 bool Json::is_array() const { return at_ && of(at_)->is_array(); }
 
-std::string Json::text() const { return at_ ? scalar(*of(at_)) : std::string(); }
+std::string Json::text() const { return at_ ? scalar_text(*of(at_)) : std::string(); }
 
 std::int64_t Json::integer(std::int64_t fallback) const {
   if (!at_) return fallback;
@@ -167,11 +116,7 @@ std::string Json::pretty() const {
   return out + "\n";
 }
 
-std::string Json::yaml() const {
-  YAML::Emitter out;
-  at_ ? write_yaml(out, *of(at_)) : void(out << YAML::Null);
-  return std::string(out.c_str()) + "\n";
-}
+std::string Json::yaml() const { return yaml_text(at_ ? *of(at_) : json::value()); }
 
 std::vector<Json> list_of(const Json& answer) {
   if (answer.is_array()) return answer.items();

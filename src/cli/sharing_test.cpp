@@ -232,11 +232,11 @@ TEST_F(ApplyVerb, ARefusalNamesTheLineOfTheFile) {
   write("cohorts:\n  a: {}\n  b:\n    quota: {cpu: 4}\n");
   const Ran ran = server.run({"apply", "-f", file, "--yes"});
   EXPECT_NE(ran.code, kExitOk);
-  EXPECT_TRUE(has(ran.err, file + ":4: too much")) << ran.err;
+  EXPECT_TRUE(has(ran.err, file + ":4:12: too much")) << ran.err;
   write("cohorts: {a: }\nnodes:\n  - {name: n, cpu: 1}\n");
-  EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":3: nodes are for `atoll simulate`"));
+  EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":3:3: nodes are for `atoll simulate`"));
   write("cohorts: {a: {weight: 0}}\n");
-  EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":1: a weight is a number from"));
+  EXPECT_TRUE(has(server.run({"apply", "-f", file}).err, ":1:23: a weight is a number from"));
   EXPECT_TRUE(has(run_offline({"apply", "-f", "/none"}).err, "cannot read /none: No such file"));
   EXPECT_EQ(run_offline({"apply"}).code, kExitUsage);
 }

@@ -110,6 +110,13 @@ TEST(Output, FormatsForPrograms) {
   EXPECT_EQ(format_list(view, {}, {.format = Format::json}, {}), "[]\n");
 }
 
+TEST(Output, YamlReadsBackAsItWas) {
+  EXPECT_EQ(
+      job(R"({"a":{"no":[1,[],{}],"x y":"\u007f\u0085é\n"},"gpu:a100":[{"k":true,"l":2}]})").yaml(),
+      "a:\n  \"no\":\n    - 1\n    - []\n    - {}\n  \"x y\": \"\\x7f\\x85é\\n\"\n"
+      "gpu:a100:\n  - k: true\n    l: 2\n");
+}
+
 TEST(Output, CardsAlignTheirKeysAndEscapeTheirValues) {
   EXPECT_EQ(Card(false).line("job", "12").line("exit code", "").line("namespace", "a\x1b").str(),
             "job        12\nnamespace  a\\x1b\n");

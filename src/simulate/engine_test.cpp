@@ -246,8 +246,9 @@ TEST(Engine, AQuotaOfQueuedJobsKeepsTheRestOut) {
   t.file.namespaces = {bio};
   const Outcome outcome = t.run();
   EXPECT_EQ(outcome.refused, 1u);
-  EXPECT_EQ(outcome.left_out,
-            (std::map<std::string, uint64_t>{{"namespace bio has 3 of 3 jobs queued", 1}}));
+  EXPECT_EQ(
+      outcome.left_out,
+      (std::map<std::string, uint64_t>{{"namespace bio has 3 of 3 jobs queued or running", 1}}));
   EXPECT_EQ(starts(outcome), (Seconds{0, 10, 20, 0}));
 }
 
@@ -321,13 +322,15 @@ TEST(Platform, TwoNodesOfOneNameAreRefused) {
     return state ? "" : state.error().message;
   };
   EXPECT_EQ(refusal("  - {count: 2, name: n, cpu: 1}\n  - {count: 2, name: m, cpu: 1}\n"), "");
-  EXPECT_EQ(refusal("  - {name: n, cpu: 1}\n  - {name: m, cpu: 1}\n  - {name: n, cpu: 8}\n"),
-            "p.yaml:2: two nodes are called \"n\": one of entry 1 of nodes {count: 1, name: n} and "
-            "one of entry 3 of nodes {count: 1, name: n}; give one of these entries another name");
-  EXPECT_EQ(refusal("  - {count: 12, name: n, cpu: 1}\n  - {count: 2, name: n1, cpu: 1}\n"),
-            "p.yaml:2: two nodes are called \"n11\": one of entry 1 of nodes {count: 12, name: n} "
-            "and one of entry 2 of nodes {count: 2, name: n1}; give one of these entries another "
-            "name");
+  EXPECT_EQ(
+      refusal("  - {name: n, cpu: 1}\n  - {name: m, cpu: 1}\n  - {name: n, cpu: 8}\n"),
+      "p.yaml:2:3: two nodes are called \"n\": one of entry 1 of nodes {count: 1, name: n} and "
+      "one of entry 3 of nodes {count: 1, name: n}; give one of these entries another name");
+  EXPECT_EQ(
+      refusal("  - {count: 12, name: n, cpu: 1}\n  - {count: 2, name: n1, cpu: 1}\n"),
+      "p.yaml:2:3: two nodes are called \"n11\": one of entry 1 of nodes {count: 12, name: n} "
+      "and one of entry 2 of nodes {count: 2, name: n1}; give one of these entries another "
+      "name");
 }
 
 // A quarter of 16 GiB, and three of them rounded: what was one of so many still is.

@@ -109,9 +109,8 @@ class Builder {
     return {};
   }
   tl::unexpected<Error> refuse(const std::string& field, const std::string& message) const {
-    const int line = file_.line_of(field);
-    return fail(ErrorCode::invalid,
-                name_ + (line > 0 ? ":" + std::to_string(line) : "") + ": " + message);
+    const std::string place = file_.place_of(field);
+    return fail(ErrorCode::invalid, name_ + (place.empty() ? "" : ":" + place) + ": " + message);
   }
 
   std::string describe(size_t entry) const {

@@ -161,7 +161,7 @@ TEST_F(PlatformChange, ARefusalNamesThePlaceInTheFile) {
       "    cohort: a\n    quota: {cpu: 2}\n");
   const auto changes = ask(file);
   ASSERT_FALSE(changes);
-  EXPECT_EQ(file.line_of(changes.error().field), 3);
+  EXPECT_EQ(file.place_of(changes.error().field), "3:12");
   PlatformWish wish;
   NamedNamespace bio;
   bio.name = "bio";

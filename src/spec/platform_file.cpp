@@ -17,7 +17,6 @@ namespace atl::spec {
 namespace {
 
 using namespace yaml;
-using YAML::Node;
 
 constexpr size_t kDeviceKindsMax = 64;  // of one quota or node
 constexpr uint32_t kNodesMax = 100'000;
@@ -53,7 +52,7 @@ void check_device_key(const std::string& key, const Node& at) {
 class PlatformReader {
  public:
   PlatformFile read(const Node& root) {
-    if (root.IsNull()) return std::move(file_);
+    if (root.is_null()) return std::move(file_);
     read_map(root, {{"policy", section(&PlatformReader::read_policy)},
                     {"cohorts", section(&PlatformReader::read_cohorts)},
                     {"namespaces", section(&PlatformReader::read_namespaces)},
@@ -67,12 +66,12 @@ class PlatformReader {
   // One that has nothing in it is as good as none.
   Setter section(void (PlatformReader::*read)(const Node&)) {
     return [this, read](const Node& node) {
-      if (!node.IsNull()) (this->*read)(node);
+      if (!node.is_null()) (this->*read)(node);
     };
   }
 
   void mark(const std::string& path, const Node& node) {
-    file_.lines.emplace(path, yaml::line_of(node));
+    file_.places.emplace(path, to_string(node.mark()));
   }
 
   void read_policy(const Node& node) {
@@ -138,7 +137,7 @@ class PlatformReader {
   Setter name_of(const std::string& path, const char* what, std::string& name) {
     return [this, path, what, &name](const Node& node) {
       mark(path, node);
-      if (node.IsNull()) return;
+      if (node.is_null()) return;
       name = text_of(node);
       if (auto ok = check_identifier(name, what); !ok) wrong(node, ok.error().message);
     };
@@ -158,7 +157,7 @@ class PlatformReader {
     mark("cohorts", node);
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
       CohortEntry& entry = named(file_.cohorts, "cohorts", "cohort", key, at);
-      if (value.IsNull()) return;
+      if (value.is_null()) return;
       read_map(value, {{"parent", name_of(path_ + ".parent", "cohort", entry.parent)},
                        {"weight", weight(path_ + ".weight", entry.weight_milli)},
                        {"quota", quota(path_ + ".quota", entry.quota, false)},
@@ -170,7 +169,7 @@ class PlatformReader {
     mark("namespaces", node);
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
       NamespaceEntry& entry = named(file_.namespaces, "namespaces", "namespace", key, at);
-      if (value.IsNull()) return;
+      if (value.is_null()) return;
       read_map(value, {{"cohort", name_of(path_ + ".cohort", "cohort", entry.cohort)},
                        {"weight", weight(path_ + ".weight", entry.weight_milli)},
                        {"quota", quota(path_ + ".quota", entry.quota, true)},
@@ -198,7 +197,7 @@ class PlatformReader {
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
       core::CalendarEntry& entry = named(file_.calendar, "calendar", "calendar entry", key, at);
       entry.days = kAllDays;
-      if (value.IsNull())
+      if (value.is_null())
         wrong(at, "an entry needs a share or a limit: {days: mon-fri, share: 0.3}");
       const auto clock = [&](const char* name, uint32_t& into) {
         return [this, path = path_ + "." + name, &into](const Node& n) {
@@ -236,9 +235,9 @@ class PlatformReader {
 
   // A list, or what stands between commas.
   static std::string joined(const Node& node) {
-    if (!node.IsSequence()) return text_of(node);
+    if (!node.is_sequence()) return text_of(node);
     std::string out;
-    for (const Node& item : node) out += (out.empty() ? "" : ",") + text_of(item);
+    for (const Node item : node) out += (out.empty() ? "" : ",") + text_of(item);
     return out;
   }
 
@@ -250,7 +249,7 @@ class PlatformReader {
           "a reservation needs a beginning, an end and whom it is for: {from: \"2026-11-17 "
           "10:00\", "
           "until: \"2026-11-17 12:00\", namespaces: [course], nodes: 1}";
-      if (value.IsNull()) wrong(at, needs);
+      if (value.is_null()) wrong(at, needs);
       const auto time = [&](const char* name, Time& into) {
         return [this, path = path_ + "." + name, &into](const Node& n) {
           mark(path, n);
@@ -304,9 +303,9 @@ class PlatformReader {
 
   void read_nodes(const Node& node) {
     mark("nodes", node);
-    if (!node.IsSequence()) wrong(node, "expected a list: - {count: 10, name: gpu, cpu: 64}");
+    if (!node.is_sequence()) wrong(node, "expected a list: - {count: 10, name: gpu, cpu: 64}");
     uint64_t total = 0;
-    for (const Node& item : node) {
+    for (const Node item : node) {
       NodeEntry entry;
       read_map(
           item,
@@ -335,13 +334,13 @@ class PlatformReader {
 
 }  // namespace
 
-int PlatformFile::line_of(std::string_view field) const {
+std::string PlatformFile::place_of(std::string_view field) const {
   for (std::string path(field); !path.empty();) {
-    if (const auto found = lines.find(path); found != lines.end()) return found->second;
+    if (const auto found = places.find(path); found != places.end()) return found->second;
     const size_t end = path.find_last_of(".[");
     path.resize(end == std::string::npos ? 0 : end);
   }
-  return 0;
+  return {};
 }
 
 Result<PlatformFile> parse_platform_file(std::string_view text, const std::string& file_name) {

@@ -56,11 +56,12 @@ struct PlatformFile {
   std::vector<core::CalendarEntry> calendar;
   std::vector<core::CreateReservation> reservations;
 
-  // Where things stand, by the path that an Error's field gives: "cohorts[2].quota" -> 7.
-  std::map<std::string, int> lines;
+  // Where things stand, line and column, by the path that an Error's field gives:
+  // "cohorts[2].quota" -> "7:12".
+  std::map<std::string, std::string> places;
 
-  // The line of the field, or of the nearest that encloses it; 0 when there is none.
-  int line_of(std::string_view field) const;
+  // Where the field stands, or the nearest that encloses it; empty when there is none.
+  std::string place_of(std::string_view field) const;
 };
 
 [[nodiscard]] Result<PlatformFile> parse_platform_file(std::string_view text,

@@ -1,12 +1,10 @@
-// Reads the YAML files that people write: every mistake is an Error "file:line: what, and what to
-// write instead". Functions here throw Wrong, which read_yaml() turns into that Error; they are
-// meant to be called inside it only.
+// Reads the YAML files that people write: every mistake is an Error "file:line:column: what, and
+// what to write instead". Functions here throw Wrong, which read_yaml() turns into that Error; they
+// are meant to be called inside it only.
 //
 // Bounded: the size of the file, its depth, and how many values are looked at in all, so that
 // aliases of aliases cannot grow.
 #pragma once
-
-#include <yaml-cpp/yaml.h>
 
 #include <functional>
 #include <map>
@@ -14,6 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "spec/yaml_node.h"
 
 namespace atl::spec::yaml {
 
@@ -21,34 +20,28 @@ inline constexpr size_t kFileBytesMax = 1 << 20;
 inline constexpr size_t kValuesMax = 200'000;  // a file of 1 MiB without aliases has fewer
 inline constexpr int kDepthMax = 16;           // our own files nest four deep
 
-struct Wrong {
-  YAML::Mark mark;
-  std::string message;
-};
-[[noreturn]] void wrong(const YAML::Node& node, std::string message);
+[[noreturn]] void wrong(const Node& node, std::string message);
 
-std::string text_of(const YAML::Node& node);
-int64_t integer(const YAML::Node& node, int64_t low, int64_t high);
-bool boolean(const YAML::Node& node);
-int line_of(const YAML::Node& node);  // counts from 1
+std::string text_of(const Node& node);
+int64_t integer(const Node& node, int64_t low, int64_t high);
+bool boolean(const Node& node);
 
 template <class T>
-T checked(const YAML::Node& node, const Result<T>& parsed) {
+T checked(const Node& node, const Result<T>& parsed) {
   if (!parsed) wrong(node, parsed.error().message);
   return *parsed;
 }
 
 // Calls `each` for every entry of a mapping; a key that stands twice is refused.
-using Entry =
-    std::function<void(const std::string& key, const YAML::Node& at_key, const YAML::Node& value)>;
-void each_entry(const YAML::Node& node, const Entry& each);
+using Entry = std::function<void(const std::string& key, const Node& at_key, const Node& value)>;
+void each_entry(const Node& node, const Entry& each);
 
 // Calls the setter of each key; an unknown key is named together with what may have been meant.
-using Setter = std::function<void(const YAML::Node&)>;
-void read_map(const YAML::Node& node, const std::map<std::string, Setter>& setters);
+using Setter = std::function<void(const Node&)>;
+void read_map(const Node& node, const std::map<std::string, Setter>& setters);
 
 // Reads one document. `read` is given its root, which is null for an empty file.
 [[nodiscard]] Result<void> read_yaml(std::string_view text, const std::string& file_name,
-                                     const std::function<void(const YAML::Node&)>& read);
+                                     const std::function<void(const Node&)>& read);
 
 }  // namespace atl::spec::yaml

@@ -85,14 +85,14 @@ class PlatformFile(unittest.TestCase):
             with self.subTest(last):
                 refused = self.apply(PLATFORM + last + "\n", check=False)
                 self.assertNotEqual(refused.returncode, 0)
-                self.assertIn(f"standard input:{line}: ", refused.stderr)
+                self.assertRegex(refused.stderr, rf"standard input:{line}:\d+: ")
                 self.assertIn(why, refused.stderr)
                 self.assertEqual(self.atoll.cli("export").stdout, before)
 
     def test_a_circle_is_refused_with_its_names(self):
         before = self.atoll.cli("export").stdout
         refused = self.apply("cohorts:\n  a: {parent: b}\n  b: {parent: c}\n  c: {parent: a}\n", check=False)
-        self.assertIn("standard input:2: cohort a would be within itself (a in b in c in a)", refused.stderr)
+        self.assertIn("standard input:2:15: cohort a would be within itself (a in b in c in a)", refused.stderr)
         self.assertEqual(self.atoll.cli("export").stdout, before)
 
     def test_only_the_end_is_judged(self):
@@ -120,7 +120,7 @@ class PlatformFile(unittest.TestCase):
 
     def test_nodes_are_for_simulations(self):
         refused = self.apply("nodes: [{name: n, cpu: 4}]\n", check=False)
-        self.assertIn("standard input:1: nodes are for `atoll simulate`", refused.stderr)
+        self.assertIn("standard input:1:8: nodes are for `atoll simulate`", refused.stderr)
 
     def test_it_takes_a_platform_administrator(self):
         token = self.atoll.cli("token", "create", "--user", "ada", "-q").stdout.strip()

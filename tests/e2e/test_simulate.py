@@ -140,7 +140,7 @@ class Simulate(unittest.TestCase):
         said = self.atoll("simulate", "--trace", trace, "--tiers", "9=service").stderr
         self.assertIn("--tiers: no job of the trace is in queue 9; its queues are 1", said)
         self.file("twice.yaml", "nodes:\n  - {name: n, cpu: 4}\n  - {name: n, cpu: 8}\n")
-        self.assertIn("twice.yaml:2: two nodes are called \"n\": one of entry 1 of nodes",
+        self.assertIn("twice.yaml:2:3: two nodes are called \"n\": one of entry 1 of nodes",
                       self.atoll("simulate", "--trace", trace, "--config", "twice.yaml", code=2).stderr)
         self.assertIn("--round", self.atoll("simulate", "--trace", trace, "--round", "2d", code=2).stderr)
         self.file("none.swf", line(1, 0, 100, 4))

@@ -175,7 +175,7 @@ class WrongSetUp(WithCertificates):
 
     def test_outside_without_tls(self):
         said = self.refused("0.0.0.0:{port}")
-        self.assertIn("atoll.yaml:1: only a loopback address may be served without TLS", said)
+        self.assertIn("atoll.yaml:1:9: only a loopback address may be served without TLS", said)
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ class OneMachine(unittest.TestCase):
         self.atoll.cli("simulate", "--trace", trace, "--config", config)
         config.write_text("calendar:\n  days: {share: 0}\n")
         never = self.atoll.cli("simulate", "--trace", trace, "--config", config, check=False)
-        self.assertIn("config.yaml:2: with this entry the calendar would never open", never.stderr)
+        self.assertIn("config.yaml:2:3: with this entry the calendar would never open", never.stderr)
         config.write_text(f"reservations:\n  r: {{from: {rfc3339(60)}, until: {rfc3339(90)}, namespaces: [a], nodes: 1}}\n")
         dates = self.atoll.cli("simulate", "--trace", trace, "--config", config, check=False)
         self.assertIn("leave reservations out", dates.stderr)

@@ -1,0 +1,88 @@
+// A YAML document as it was written: values with the place where they stand. It is kept in two flat
+// lists, so that a file of a million values is read in about a second.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace atl::spec::yaml {
+
+struct Mark {
+  int line = 1;
+  int column = 1;
+};
+std::string to_string(Mark mark);  // "7:3"
+
+// What is wrong with a file, and where.
+struct Wrong {
+  Mark mark;
+  std::string message;
+};
+
+class Document;
+
+// A value of a document, which must outlive it.
+class Node {
+ public:
+  Node(const Document& document, uint32_t at);
+
+  bool is_null() const;  // nothing, or ~ or null without quotes
+  bool is_scalar() const;
+  bool is_sequence() const;
+  bool is_map() const;
+
+  std::string_view text() const;  // of a scalar
+  Mark mark() const;              // of an alias: where what it stands for is written
+
+  // Of a sequence its items; of a map its keys and values in turn.
+  class Iterator {
+   public:
+    Iterator(const Document& document, uint32_t at) : document_(&document), at_(at) {}
+    Node operator*() const { return {*document_, at_}; }
+    Iterator& operator++();
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Document* document_;
+    uint32_t at_;
+  };
+  Iterator begin() const;
+  Iterator end() const { return {*document_, 0}; }
+
+ private:
+  const Document* document_;
+  uint32_t at_;
+};
+
+class Document {
+ public:
+  // Throws Wrong for what is no YAML, more than one document, or nested deeper.
+  Document(std::string_view text, int depth_max);
+
+  // Null for an empty file.
+  Node root() const { return {*this, root_}; }
+
+ private:
+  friend class Node;
+  friend class Builder;
+  enum class Kind : uint8_t { null, scalar, sequence, map, alias };
+  struct Item {
+    Kind kind = Kind::null;
+    Mark mark;
+    uint32_t text = 0;  // where in texts_ it begins
+    uint32_t size = 0;
+    uint32_t first = 0;  // child; of an alias what it stands for
+    uint32_t next = 0;   // of the same parent; zero: it is the last
+  };
+  std::string_view text_of(const Item& item) const {
+    return std::string_view(texts_).substr(item.text, item.size);
+  }
+
+  std::vector<Item> items_{1};  // the first one is nothing
+  std::string texts_;
+  uint32_t root_ = 0;
+};
+
+}  // namespace atl::spec::yaml

@@ -355,7 +355,7 @@ Result<PlatformFile> load_platform_file(const std::string& path) {
   std::ifstream file;
   if (path != "-") file.open(path, std::ios::binary);
   std::istream& in = path == "-" ? std::cin : file;
-  std::string text(yaml::kFileBytesMax + 1, '\0');  // one more than is allowed: then it is refused
+  std::string text(yaml::Limits{}.bytes + 1, '\0');  // one more than is allowed: then it is refused
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad() || (path != "-" && !file.is_open()) || (in.fail() && !in.eof()))
     return fail(ErrorCode::invalid, "cannot read " + path + ": " + std::strerror(errno));

@@ -83,8 +83,8 @@ constexpr Field quota_of = field<&Owner::quota, Owner>(kQuotaDoc);
 
 constexpr std::array kCohortFields{parent_of<CohortWish>, weight_of<CohortWish>,
                                    quota_of<CohortWish>, borrow_of<CohortWish>};
-constexpr std::array kChangeFields{cohort_of<NamespaceChange>, weight_of<NamespaceChange>,
-                                   borrow_of<NamespaceChange>};
+constexpr std::array kNamespaceChangeFields{cohort_of<NamespaceChange>, weight_of<NamespaceChange>,
+                                            borrow_of<NamespaceChange>};
 constexpr std::array kNamedCohort{field<&NamedCohort::name>(kName), parent_of<NamedCohort>,
                                   weight_of<NamedCohort>, quota_of<NamedCohort>,
                                   borrow_of<NamedCohort>};
@@ -262,7 +262,7 @@ ATOLL_WISH(QuotaWish, "Quota", "Amounts; what is left out does not limit.", kQuo
 ATOLL_WISH(PolicyWish, "PolicyChange", "What changes; what is left out stays.", kPolicyFields)
 ATOLL_WISH(CohortWish, "CohortChange", "What changes; what is left out stays.", kCohortFields)
 ATOLL_WISH(NamespaceChange, "NamespaceChange", "What changes; what is left out stays.",
-           kChangeFields)
+           kNamespaceChangeFields)
 ATOLL_WISH(NamedCohort, "NamedCohort", "A cohort; what is left out is as if never set.",
            kNamedCohort)
 ATOLL_WISH(NamedNamespace, "NamedNamespace", "A namespace; what is left out is as if never set.",

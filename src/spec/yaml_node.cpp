@@ -2,6 +2,7 @@
 
 #include <yaml.h>
 
+#include <algorithm>
 #include <map>
 
 namespace atl::spec::yaml {
@@ -133,6 +134,10 @@ class Builder {
     const uint32_t at = add(null ? Document::Kind::null : Document::Kind::scalar, event);
     document_.items_[at].text = static_cast<uint32_t>(document_.texts_.size());
     document_.items_[at].size = static_cast<uint32_t>(text.size());
+    document_.items_[at].block =
+        scalar.style == YAML_LITERAL_SCALAR_STYLE || scalar.style == YAML_FOLDED_SCALAR_STYLE;
+    document_.items_[at].quoted = scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+                                  scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     document_.texts_ += text;
     if (scalar.anchor) anchors_[reinterpret_cast<const char*>(scalar.anchor)] = at;
   }
@@ -166,11 +171,17 @@ std::string to_string(Mark mark) {
   return std::to_string(mark.line) + ":" + std::to_string(mark.column);
 }
 
-Document::Document(std::string_view text, int depth_max) {
+Document::Document(std::string_view text, const Bounds& bounds) : values_left_(bounds.values) {
   Parser parser(text);
-  Builder builder(*this, depth_max);
+  Builder builder(*this, bounds.depth);
   while (builder.take(parser.next())) {
   }
+}
+
+void Document::spend(uint32_t at) const {
+  if (values_left_ == 0)
+    throw Wrong{items_[at].mark, "the file holds too many values; write fewer, or no aliases"};
+  --values_left_;
 }
 
 Node::Node(const Document& document, uint32_t at) : document_(&document), at_(at) {
@@ -184,7 +195,18 @@ bool Node::is_map() const { return document_->items_[at_].kind == Document::Kind
 std::string_view Node::text() const { return document_->text_of(document_->items_[at_]); }
 Mark Node::mark() const { return document_->items_[at_].mark; }
 
+Mark Node::mark_at(size_t byte) const {
+  const Document::Item& item = document_->items_[at_];
+  const std::string_view before = text().substr(0, byte);
+  if (!item.block) return {item.mark.line, item.mark.column + item.quoted + static_cast<int>(byte)};
+  return {item.mark.line + 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n')), 1};
+}
+
 Node::Iterator Node::begin() const { return {*document_, document_->items_[at_].first}; }
+Node Node::Iterator::operator*() const {
+  document_->spend(at_);
+  return {*document_, at_};
+}
 Node::Iterator& Node::Iterator::operator++() {
   at_ = document_->items_[at_].next;
   return *this;

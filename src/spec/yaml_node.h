@@ -35,12 +35,14 @@ class Node {
 
   std::string_view text() const;  // of a scalar
   Mark mark() const;              // of an alias: where what it stands for is written
+  // Where that byte of a scalar's text stands; of a block its line.
+  Mark mark_at(size_t byte) const;
 
   // Of a sequence its items; of a map its keys and values in turn.
   class Iterator {
    public:
     Iterator(const Document& document, uint32_t at) : document_(&document), at_(at) {}
-    Node operator*() const { return {*document_, at_}; }
+    Node operator*() const;
     Iterator& operator++();
     bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
@@ -56,10 +58,17 @@ class Node {
   uint32_t at_;
 };
 
+// How much of a document is looked at: aliases of aliases stand for more than anybody could read.
+struct Bounds {
+  int depth = 16;
+  size_t values = 400'000;
+};
+
 class Document {
  public:
-  // Throws Wrong for what is no YAML, more than one document, or nested deeper.
-  Document(std::string_view text, int depth_max);
+  // Throws Wrong for what is no YAML, more than one document, or nested deeper. Going through its
+  // values throws when that was done more often than the bounds allow.
+  Document(std::string_view text, const Bounds& bounds);
 
   // Null for an empty file.
   Node root() const { return {*this, root_}; }
@@ -70,6 +79,8 @@ class Document {
   enum class Kind : uint8_t { null, scalar, sequence, map, alias };
   struct Item {
     Kind kind = Kind::null;
+    bool block = false;   // of a scalar: | or >, and its text begins on the next line
+    bool quoted = false;  // of a scalar
     Mark mark;
     uint32_t text = 0;  // where in texts_ it begins
     uint32_t size = 0;
@@ -80,7 +91,10 @@ class Document {
     return std::string_view(texts_).substr(item.text, item.size);
   }
 
+  void spend(uint32_t at) const;
+
   std::vector<Item> items_{1};  // the first one is nothing
+  mutable size_t values_left_;
   std::string texts_;
   uint32_t root_ = 0;
 };

@@ -2,25 +2,10 @@
 
 #include <set>
 
+#include "base/amount.h"
 #include "base/text.h"
 
 namespace atl::spec::yaml {
-namespace {
-
-thread_local size_t values_left = 0;  // of the file that is being read on this thread
-
-void spend(const Node& node) {
-  if (values_left == 0) wrong(node, "the file holds too many values; write fewer, or no aliases");
-  --values_left;
-}
-
-std::string in_words(const std::map<std::string, Setter>& setters) {
-  std::string out;
-  for (const auto& [name, set] : setters) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
-}  // namespace
 
 void wrong(const Node& node, std::string message) { throw Wrong{node.mark(), std::move(message)}; }
 
@@ -50,12 +35,19 @@ void each_entry(const Node& node, const Entry& each) {
   std::set<std::string> seen;
   for (auto at = node.begin(); at != node.end(); ++at) {
     const Node at_key = *at;
-    spend(at_key);
     const std::string key = text_of(at_key);
     if (!seen.insert(key).second)
       wrong(at_key, quote(key) + " stands here twice; keep one of them");
     each(key, at_key, *++at);
   }
+}
+
+void unknown_key(const Node& at, const std::string& key, const std::vector<std::string>& known) {
+  const auto meant = did_you_mean(key, known);
+  std::string all;
+  for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+  wrong(at, "unknown key " + quote(key) +
+                (meant ? "; did you mean " + *meant + "?" : "; known here: " + all));
 }
 
 void read_map(const Node& node, const std::map<std::string, Setter>& setters) {
@@ -64,21 +56,18 @@ void read_map(const Node& node, const std::map<std::string, Setter>& setters) {
     if (setter != setters.end()) return setter->second(value);
     std::vector<std::string> known;
     for (const auto& [name, set] : setters) known.push_back(name);
-    const auto meant = did_you_mean(key, known);
-    wrong(at_key,
-          "unknown key " + quote(key) +
-              (meant ? "; did you mean " + *meant + "?" : "; known here: " + in_words(setters)));
+    unknown_key(at_key, key, known);
   });
 }
 
 Result<void> read_yaml(std::string_view text, const std::string& file_name,
-                       const std::function<void(const Node&)>& read) {
-  if (text.size() > kFileBytesMax)
-    return fail(ErrorCode::too_large, file_name + " is larger than 1 MiB");
+                       const std::function<void(const Node&)>& read, const Limits& limits) {
+  if (text.size() > limits.bytes)
+    return fail(ErrorCode::too_large,
+                file_name + " is larger than " + format_bytes(static_cast<int64_t>(limits.bytes)));
   if (!valid_utf8(text)) return fail(ErrorCode::invalid, file_name + " is not UTF-8 text");
-  values_left = kValuesMax;
   try {
-    const Document document(text, kDepthMax);
+    const Document document(text, limits.bounds);
     read(document.root());
     return {};
   } catch (const Wrong& e) {

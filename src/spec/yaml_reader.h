@@ -10,15 +10,17 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "spec/yaml_node.h"
 
 namespace atl::spec::yaml {
 
-inline constexpr size_t kFileBytesMax = 1 << 20;
-inline constexpr size_t kValuesMax = 200'000;  // a file of 1 MiB without aliases has fewer
-inline constexpr int kDepthMax = 16;           // our own files nest four deep
+struct Limits {
+  size_t bytes = 1 << 20;
+  Bounds bounds = {};  // a file of 1 MiB without aliases has fewer values; ours nest four deep
+};
 
 [[noreturn]] void wrong(const Node& node, std::string message);
 
@@ -36,12 +38,17 @@ T checked(const Node& node, const Result<T>& parsed) {
 using Entry = std::function<void(const std::string& key, const Node& at_key, const Node& value)>;
 void each_entry(const Node& node, const Entry& each);
 
-// Calls the setter of each key; an unknown key is named together with what may have been meant.
+// Names the key together with what may have been meant.
+[[noreturn]] void unknown_key(const Node& at, const std::string& key,
+                              const std::vector<std::string>& known);
+
+// Calls the setter of each key; an unknown one is refused.
 using Setter = std::function<void(const Node&)>;
 void read_map(const Node& node, const std::map<std::string, Setter>& setters);
 
 // Reads one document. `read` is given its root, which is null for an empty file.
 [[nodiscard]] Result<void> read_yaml(std::string_view text, const std::string& file_name,
-                                     const std::function<void(const Node&)>& read);
+                                     const std::function<void(const Node&)>& read,
+                                     const Limits& limits = {});
 
 }  // namespace atl::spec::yaml

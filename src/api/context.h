@@ -8,16 +8,18 @@
 #include "api/feed.h"
 #include "api/log_follower.h"
 #include "api/metrics.h"
-#include "api/pool.h"
 #include "api/problem.h"
 #include "api/service.h"
 #include "auth/authenticator.h"
 #include "auth/directory.h"
 #include "core/authorize.h"
 #include "runtime/aside.h"
+#include "runtime/pool.h"
 #include "spec/json_writer.h"
 
 namespace atl::api {
+
+using runtime::Pool;
 
 struct Context {
   Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal::History& history_,

@@ -92,6 +92,37 @@ class Writer {
   const std::function<bool(JobId)> is_array_;
 };
 
+// The workflow that an event is about, if it is about one.
+WorkflowId workflow_of(const core::EventBody& body) {
+  return std::visit(overloaded{[](const core::WorkflowSubmitted& e) { return e.id; },
+                               [](const core::StepsAdded& e) { return e.id; },
+                               [](const core::WorkflowSealed& e) { return e.id; },
+                               [](const core::WorkflowPaused& e) { return e.id; },
+                               [](const core::WorkflowCancelled& e) { return e.id; },
+                               [](const core::StepPreparing& e) { return e.step.workflow; },
+                               [](const core::StepCollecting& e) { return e.step.workflow; },
+                               [](const core::StepsEnded& e) { return e.id; },
+                               [](const core::StepsReopened& e) { return e.id; },
+                               [](const core::WorkflowEnded& e) { return e.id; },
+                               [](const core::WorkflowReopened& e) { return e.workflow.id; },
+                               [](const auto&) { return WorkflowId{}; }},
+                    body);
+}
+
+// What is large is not shown one by one: the steps that are added, and all of one that is reopened.
+bool write_short(JsonWriter& json, const core::EventBody& body) {
+  if (const auto* added = std::get_if<core::StepsAdded>(&body)) {
+    json.begin_object().member("id", to_string(added->id)).member("first", added->first);
+    json.member("count", uint64_t{added->steps.size()}).end_object();
+    return true;
+  }
+  if (const auto* reopened = std::get_if<core::WorkflowReopened>(&body)) {
+    json.begin_object().member("id", to_string(reopened->workflow.id)).end_object();
+    return true;
+  }
+  return false;
+}
+
 // Whose business an event is when it is no job's.
 struct Concern {
   NamespaceId ns;
@@ -135,6 +166,7 @@ class Sieve {
     const JobId job = job_of(event.body);
     if (filter_.job && job != filter_.job) return false;
     if (job) return passes(about(job).ns);
+    if (const WorkflowId workflow = workflow_of(event.body)) return passes(space_of(workflow));
     const Concern concern = concern_of(event.body);
     if (filter_.ns && concern.ns != filter_.ns) return false;
     if (sees_all_ || concern.everybody) return true;
@@ -149,6 +181,13 @@ class Sieve {
     return at->second;
   }
 
+  NamespaceId space_of(WorkflowId workflow) {
+    const auto [at, fresh] = workflows_.try_emplace(workflow);
+    if (!fresh) return at->second;
+    if (const auto kept = history_.workflow(workflow)) at->second = kept->ns;
+    return at->second;
+  }
+
  private:
   bool passes(NamespaceId ns) const {
     if (filter_.ns && ns != filter_.ns) return false;
@@ -159,6 +198,7 @@ class Sieve {
   journal::History& history_;
   const EventFilter& filter_;
   std::map<JobId, EventJob> jobs_;
+  std::map<WorkflowId, NamespaceId> workflows_;
   const bool sees_all_;
 };
 
@@ -196,14 +236,17 @@ std::vector<ShownEvent> show_commit(const core::State& table, journal::History& 
     json.begin_object().member("sequence", seen.commit.sequence).member("at", event.at).key("by");
     event.by ? json.text(name_of(table, event.by)) : json.null();
     json.member("type", made.type).key("namespace");
-    const EventJob about = job ? sieve.about(job) : EventJob{concern_of(event.body).ns};
-    const NamespaceId ns = about.ns;
+    const WorkflowId workflow = workflow_of(event.body);
+    const NamespaceId ns = job        ? sieve.about(job).ns
+                           : workflow ? sieve.space_of(workflow)
+                                      : concern_of(event.body).ns;
     ns ? json.text(name_of(table, ns)) : json.null();
     json.key("job");
     job ? json.text(to_string(job)) : json.null();
     json.key("data");
     Writer writer(json, table, [&](JobId whose) { return sieve.about(whose).array; });
-    std::visit([&](const auto& body) { writer.members(body); }, event.body);
+    if (!write_short(json, event.body))
+      std::visit([&](const auto& body) { writer.members(body); }, event.body);
     json.end_object();
   }
   return shown;

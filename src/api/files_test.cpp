@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "api/safe_files.h"
 #include "api/testing.h"
+#include "site/safe_files.h"
 
 namespace atl::api {
 namespace {
@@ -67,8 +67,9 @@ TEST_F(Files, NothingLeadsOutOfTheDirectory) {
 TEST_F(Files, PathsAreCheckedHereToo) {
   for (const char* path :
        {"../secret", "sub/../../secret", "/etc/passwd", "", ".", "a//b", "sub/./x"}) {
-    EXPECT_EQ(open_below(driver->directory, path).error().code, ErrorCode::invalid) << path;
-    EXPECT_EQ(write_below(driver->directory, path, "x").error().code, ErrorCode::invalid) << path;
+    EXPECT_EQ(site::open_below(driver->directory, path).error().code, ErrorCode::invalid) << path;
+    EXPECT_EQ(site::write_below(driver->directory, path, "x").error().code, ErrorCode::invalid)
+        << path;
   }
 }
 

@@ -55,6 +55,18 @@ void list_reservations(const CallPtr& call);  // reservations.cpp
 void create_reservation(const CallPtr& call);
 void cancel_reservation(const CallPtr& call);
 
+void submit_workflow(const CallPtr& call);  // workflows_submit.cpp
+void add_steps(const CallPtr& call);
+void list_workflows(const CallPtr& call);  // workflows.cpp
+void show_workflow(const CallPtr& call);
+void list_steps(const CallPtr& call);
+void list_versions(const CallPtr& call);
+void pause_workflow(const CallPtr& call);
+void resume_workflow(const CallPtr& call);
+void cancel_workflow(const CallPtr& call);
+void retry_workflow(const CallPtr& call);
+void show_workflow_schema(const CallPtr& call);  // endpoints_workflows.cpp
+
 void list_users(const CallPtr& call);  // users.cpp
 void show_user(const CallPtr& call);
 void create_user(const CallPtr& call);

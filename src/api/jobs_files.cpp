@@ -4,8 +4,8 @@
 
 #include "api/handlers.h"
 #include "api/job_lookup.h"
-#include "api/safe_files.h"
 #include "http/target.h"
+#include "site/safe_files.h"
 
 namespace atl::api {
 namespace {
@@ -25,7 +25,7 @@ Result<std::string> directory_of(Context& context, JobId id) {
 // callbacks keep it alive until it lets go of the stream.
 class Download : public std::enable_shared_from_this<Download> {
  public:
-  Download(Pool& pool, OwnedFd fd, std::shared_ptr<http::Stream> stream, int64_t size)
+  Download(Pool& pool, site::OwnedFd fd, std::shared_ptr<http::Stream> stream, int64_t size)
       : pool_(pool), fd_(std::move(fd)), stream_(std::move(stream)), left_(size) {}
 
   void begin() {
@@ -66,7 +66,7 @@ class Download : public std::enable_shared_from_this<Download> {
   }
 
   Pool& pool_;
-  OwnedFd fd_;
+  site::OwnedFd fd_;
   std::recursive_mutex mutex_;  // close() may call back into later() on the same thread
   std::shared_ptr<http::Stream> stream_;
   int64_t left_;
@@ -101,12 +101,12 @@ void with_directory(const CallPtr& call, bool writes,
 void list_files(const CallPtr& call) {
   with_directory(call, false, [call](const core::Job&, const std::string& directory) {
     bool truncated = false;
-    const auto files = list_below(directory, truncated);
+    const auto files = site::list_below(directory, truncated);
     if (!files) return call->refuse(files.error());
     std::string body;
     spec::JsonWriter json(body);
     json.begin_object().key("files").begin_array();
-    for (const FileEntry& file : *files) {
+    for (const site::FileEntry& file : *files) {
       json.begin_object().member("path", file.path);
       json.member("kind", file.directory ? "directory" : file.link ? "link" : "file");
       json.member("size_bytes", file.size).member("modified", file.modified).end_object();
@@ -118,7 +118,7 @@ void list_files(const CallPtr& call) {
 
 void get_file(const CallPtr& call) {
   with_directory(call, false, [call](const core::Job&, const std::string& directory) {
-    auto file = open_below(directory, std::string(call->request().param("path")));
+    auto file = site::open_below(directory, std::string(call->request().param("path")));
     if (!file) return call->refuse(file.error());
     const int64_t size = file->size;
     auto stream = call->stream(200, {{"Content-Type", "application/octet-stream"},
@@ -131,7 +131,7 @@ void get_file(const CallPtr& call) {
 }
 
 void put_file(const CallPtr& call) {
-  if (auto ok = check_path(std::string(call->request().param("path"))); !ok)
+  if (auto ok = site::check_path(std::string(call->request().param("path"))); !ok)
     return call->refuse(ok.error());
   auto bytes = std::make_shared<std::string>(call->exchange->take_body());
   with_directory(call, true, [call, bytes](const core::Job& job, const std::string& directory) {
@@ -139,7 +139,7 @@ void put_file(const CallPtr& call) {
     command(call, core::RecordDeed{core::UploadAsked{job.id, path, bytes->size()}, job.ns}, {},
             [call, bytes, directory, path](const runtime::Accepted&) {
               run_on(call->context.slow, call, [call, bytes, directory, path] {
-                if (auto ok = write_below(directory, path, *bytes); !ok)
+                if (auto ok = site::write_below(directory, path, *bytes); !ok)
                   return call->refuse(ok.error());
                 call->respond_empty(204);
               });

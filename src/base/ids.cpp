@@ -5,6 +5,7 @@
 namespace atl {
 
 std::string to_string(JobId id) { return std::to_string(id.value); }
+std::string to_string(WorkflowId id) { return std::to_string(id.value); }
 
 std::string to_string(TaskId id, bool array) {
   return array ? to_string(id.job) + "[" + std::to_string(id.index) + "]" : to_string(id.job);

@@ -31,6 +31,7 @@ using CohortId = Id<struct CohortTag, uint32_t>;
 using ReservationId = Id<struct ReservationTag, uint32_t>;
 using ShapeId = Id<struct ShapeTag, uint32_t>;
 using NoticeId = Id<struct NoticeTag, uint64_t>;
+using WorkflowId = Id<struct WorkflowTag, uint64_t>;
 
 // A job, one task of an array, or one attempt of it: "12", "12[7]", "12[7].2"; attempts count
 // from 1.
@@ -49,6 +50,7 @@ struct AttemptId {
 };
 
 std::string to_string(JobId id);
+std::string to_string(WorkflowId id);
 // `array` decides whether the index is written: a job that is not an array has one task, index 0.
 std::string to_string(TaskId id, bool array);
 std::string to_string(AttemptId id, bool array = true);

@@ -93,18 +93,32 @@ Result<void> check_name(std::string_view name, std::string_view field, size_t by
   return {};
 }
 
-Result<void> check_identifier(std::string_view name, std::string_view field) {
-  const auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+namespace {
+
+Result<void> check_letters(std::string_view name, std::string_view field, bool capitals) {
+  const auto letter = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (capitals && c >= 'A' && c <= 'Z');
+  };
   const bool charset = std::all_of(name.begin(), name.end(), [&](char c) {
-    return lower(c) || c == '-' || c == '_' || c == '.';
+    return letter(c) || c == '-' || c == '_' || c == '.';
   });
-  const bool bounded = !name.empty() && name.size() <= 63 && lower(name.front());
+  const bool bounded = !name.empty() && name.size() <= 63 && letter(name.front());
   if (charset && bounded && name.find("..") == std::string_view::npos) return {};
-  return fail(
-      ErrorCode::invalid,
-      std::string(field) + " " + quote(name) +
-          " must be 1 to 63 of a-z 0-9 . _ - starting with a letter or digit, without \"..\"",
-      std::string(field));
+  return fail(ErrorCode::invalid,
+              std::string(field) + " " + quote(name) + " must be 1 to 63 of a-z " +
+                  (capitals ? "A-Z " : "") +
+                  "0-9 . _ - starting with a letter or digit, without \"..\"",
+              std::string(field));
+}
+
+}  // namespace
+
+Result<void> check_identifier(std::string_view name, std::string_view field) {
+  return check_letters(name, field, false);
+}
+
+Result<void> check_word(std::string_view name, std::string_view field) {
+  return check_letters(name, field, true);
 }
 
 std::string quote(std::string_view text) {

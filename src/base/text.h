@@ -24,6 +24,8 @@ bool valid_utf8(std::string_view text);
 // Names that appear in paths and URLs (namespaces, users, sites): [a-z0-9] then [a-z0-9._-], at
 // most 63 bytes, no "..".
 [[nodiscard]] Result<void> check_identifier(std::string_view name, std::string_view field);
+// The same for names that people give within their own files, which may have capitals.
+[[nodiscard]] Result<void> check_word(std::string_view name, std::string_view field);
 
 // Shows text inside an error message: quoted, control bytes escaped, cut after 60 bytes.
 std::string quote(std::string_view text);

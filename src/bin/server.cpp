@@ -22,6 +22,7 @@
 #include "journal/backup.h"
 #include "journal/sqlite_journal.h"
 #include "runtime/runtime.h"
+#include "steward/steward.h"
 
 namespace atl::bin {
 
@@ -34,6 +35,7 @@ struct Server::Parts {
   std::unique_ptr<runtime::Runtime> runtime;
   std::unique_ptr<Background> background;
   std::unique_ptr<Notifier> notifier;
+  std::unique_ptr<steward::Steward> steward;
   std::unique_ptr<Upkeep> upkeep;
   std::unique_ptr<ZoneWatch> zone;
   std::unique_ptr<api::Service> service;
@@ -96,6 +98,12 @@ void Server::Parts::build_runtime() {
     runtime->post(std::move(report));
   });
   runtime->set_notice_sender([this](const core::Notice& notice) { notifier->send(notice); });
+  steward = std::make_unique<steward::Steward>(
+      steward::Sources{journal->history(), sites.drivers},
+      [this](core::Report report, std::vector<journal::Blob> blobs) {
+        runtime->post(std::move(report), std::move(blobs));
+      });
+  runtime->set_steward(steward->verbs());
   upkeep = std::make_unique<Upkeep>(
       clock, *journal, options.home, options.config.retention, [this](std::vector<JobId> jobs) {
         background->post([this, jobs = std::move(jobs)] { purge(jobs); });
@@ -223,6 +231,7 @@ void Server::stop() {
   parts_->http->stop();
   for (const auto& [name, driver] : parts_->sites.drivers) driver->close();
   parts_->runtime->stop();
+  parts_->steward->stop();
   parts_->notifier->stop();
   parts_->http.reset();
   std::remove((parts_->options.home + "/server.pid").c_str());

@@ -9,6 +9,7 @@
 #include "cli/selectors.h"
 #include "cli/verbs.h"
 #include "cli/waiting.h"
+#include "cli/workflow.h"
 
 namespace atl::cli {
 namespace {
@@ -18,24 +19,8 @@ struct SubmitFlags {
   bool print = false;
   bool dry_run = false;
   bool wait = false;
+  WorkflowFlags workflow;
 };
-
-// The namespace that a command means when it names none: the context's, else the first of the
-// user's.
-Result<std::string> default_namespace(Session& session) {
-  auto api = session.api();
-  if (!api) return tl::unexpected(api.error());
-  if (!(*api)->target().ns.empty()) return (*api)->target().ns;
-  const auto who = (*api)->get("/whoami");
-  if (!who) return tl::unexpected(who.error());
-  // One where they may submit, `default` before others.
-  std::string first;
-  for (const auto& [name, role] : (*who)["namespaces"].members()) {
-    if (name == "default" && role.text() != "viewer") return name;
-    if (first.empty() && role.text() != "viewer") first = name;
-  }
-  return first;
-}
 
 // Where and when it would start.
 Result<int> try_job(Session& session, const JobDraft& job) {
@@ -50,7 +35,23 @@ Result<int> try_job(Session& session, const JobDraft& job) {
   return kExitOk;
 }
 
+// A file that is a workflow, with what flags say of it and words behind it.
+Result<int> with_workflow(Session& session, const SubmitFlags& flags, bool follow) {
+  WorkflowFlags workflow = flags.workflow;
+  workflow.dry_run = flags.dry_run;
+  workflow.name = flags.job.ask.spec.name.value_or("");
+  workflow.ns = flags.job.ask.spec.ns.value_or("");
+  workflow.keep = flags.job.ask.spec.keep.value_or(false);
+  if (auto ok = read_words(flags.job.words, workflow); !ok) return tl::unexpected(ok.error());
+  return run_workflow(session, workflow, follow);
+}
+
+bool names_workflow(const SubmitFlags& flags) {
+  return !flags.job.is_command && !flags.job.words.empty() && is_workflow(flags.job.words.front());
+}
+
 Result<int> submit(Session& session, const SubmitFlags& flags) {
+  if (names_workflow(flags)) return with_workflow(session, flags, false);
   auto job = prepare_job(session, flags.job);
   if (!job) return tl::unexpected(job.error());
   if (flags.print) {
@@ -74,6 +75,7 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
 }
 
 Result<int> run(Session& session, const SubmitFlags& flags) {
+  if (names_workflow(flags)) return with_workflow(session, flags, true);
   auto job = prepare_job(session, flags.job);
   if (job && flags.print) {
     print_spec(session, job->spec);
@@ -91,6 +93,21 @@ Result<int> run(Session& session, const SubmitFlags& flags) {
 }
 
 }  // namespace
+
+Result<std::string> default_namespace(Session& session) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  if (!(*api)->target().ns.empty()) return (*api)->target().ns;
+  const auto who = (*api)->get("/whoami");
+  if (!who) return tl::unexpected(who.error());
+  // One where they may submit, `default` before others.
+  std::string first;
+  for (const auto& [name, role] : (*who)["namespaces"].members()) {
+    if (name == "default" && role.text() != "viewer") return name;
+    if (first.empty() && role.text() != "viewer") first = name;
+  }
+  return first;
+}
 
 Result<JobDraft> prepare_job(Session& session, const JobFlags& given) {
   JobFlags flags = given;
@@ -158,11 +175,17 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
   verb->add_flag("--dry-run", flags->dry_run,
                  "Say where and when it would start, or why not, and submit nothing");
   verb->add_flag("--print", flags->print, "Show the job as it would be sent, and send nothing");
+  verb->add_option("--set", flags->workflow.set, "Of a workflow: a parameter, NAME=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--only", flags->workflow.only,
+                   "Of a workflow: this step alone, on what others left in earlier runs");
+  verb->add_option("--from", flags->workflow.from,
+                   "Of a workflow: this step and what comes after it, likewise");
   if (std::string_view(name) == "submit") {
     verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");
   }
   verbs.set_tail(verb, {.before = 0, .words = &flags->job.words, .marked = &flags->job.is_command},
-                 "(SCRIPT [ARGS…] | -- COMMAND…)");
+                 "(SCRIPT [ARGS…] | WORKFLOW.yaml | -- COMMAND…)");
   return verb;
 }
 
@@ -176,12 +199,14 @@ void add_submit_verbs(Verbs& verbs) {
           "atoll submit --after last --label model=unet report.sh\n"
           "atoll submit --dry-run --gpus a100:2 train.sh    where and when it would start",
           submit);
-  CLI::App* follow =
-      add_one(verbs, "run", "Run a script or a command: follow its output, return its exit code",
-              "atoll run -- python3 train.py\n"
-              "atoll run --mem 4Gi --time 10m train.sh\n"
-              "atoll run --array 1-5 -- ./simulate.sh        each line behind its task",
-              run);
+  CLI::App* follow = add_one(
+      verbs, "run", "Run a script, a command or a workflow: follow it, return its exit code",
+      "atoll run -- python3 train.py\n"
+      "atoll run --mem 4Gi --time 10m train.sh\n"
+      "atoll run --array 1-5 -- ./simulate.sh        each line behind its task\n"
+      "atoll run flow.yaml --set year=2017           a workflow, with its steps' progress\n"
+      "atoll run flow.yaml --only train              one step, on what others left",
+      run);
   Verbs::set_note(follow, "Ctrl-C detaches and leaves it running; twice cancels it.");
 }
 

@@ -156,6 +156,7 @@ void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& arg
 void add_all_verbs(Verbs& verbs) {
   verbs.heading("Work");
   add_submit_verbs(verbs);
+  add_workflow_verbs(verbs);
   add_wait_verb(verbs);
   add_ps_verb(verbs);
   add_show_verbs(verbs);

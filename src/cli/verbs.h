@@ -86,6 +86,7 @@ void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& arg
 // Every verb, in the order of the help page.
 void add_server_verbs(Verbs& verbs);  // up down
 void add_submit_verbs(Verbs& verbs);  // submit run
+void add_workflow_verbs(Verbs& verbs);
 void add_wait_verb(Verbs& verbs);
 void add_ps_verb(Verbs& verbs);
 void add_show_verbs(Verbs& verbs);  // show explain

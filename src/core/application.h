@@ -1,5 +1,5 @@
 // One event being applied: the time and author, the state, and the effects so far. Platform and
-// jobs are in apply.cpp, tasks in apply_tasks.cpp.
+// jobs are in apply.cpp, tasks in apply_tasks.cpp, workflows in workflow/apply_workflow.cpp.
 #pragma once
 
 #include "core/core.h"
@@ -53,6 +53,18 @@ class Application {
   void operator()(const ReservationMade& e);
   void operator()(const ReservationEnded& e) { state_.reservations.erase(e.id); }
 
+  void operator()(const WorkflowSubmitted& e);
+  void operator()(const StepsAdded& e);
+  void operator()(const WorkflowSealed& e);
+  void operator()(const WorkflowPaused& e);
+  void operator()(const WorkflowCancelled& e);
+  void operator()(const StepPreparing& e);
+  void operator()(const StepCollecting& e);
+  void operator()(const StepsEnded& e);
+  void operator()(const StepsReopened& e);
+  void operator()(const WorkflowEnded& e);
+  void operator()(const WorkflowReopened& e);
+
   Effects take_effects() { return std::move(effects_); }
 
  private:
@@ -67,6 +79,10 @@ class Application {
   void hand_over(AttemptId leader);
   void settle_dependents(JobId id, Outcome outcome);
   void owe_notice(const Job& job, const JobEnded& end);
+  Workflow& workflow(WorkflowId id);
+  void move_step(StepRef step, StepState to);
+  void begin_step(const JobSubmitted& e);
+  void finish_step(const Job& job, Outcome outcome);
 
   State& state_;
   const Time at_;

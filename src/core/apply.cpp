@@ -48,7 +48,7 @@ void Application::operator()(const NamespaceCreated& e) {
 
 void Application::operator()(const NamespaceDeleted& e) {
   const auto it = state_.namespaces.find(e.id);
-  CHECK(it != state_.namespaces.end() && it->second.jobs == 0,
+  CHECK(it != state_.namespaces.end() && it->second.jobs == 0 && it->second.workflows == 0,
         "namespace to delete is absent or in use");
   state_.namespace_names.erase(it->second.name);
   state_.namespaces.erase(it);
@@ -128,12 +128,14 @@ Job& Application::insert_job(const JobSubmitted& e, Time submitted) {
   job.labels = e.labels;
   job.notify = e.notify;
   job.gang = e.terms.gang > 0;
+  job.of = e.of;
   const auto it = state_.jobs.emplace_hint(state_.jobs.end(), e.id, std::move(job));
   return it->second;
 }
 
 void Application::operator()(const JobSubmitted& e) {
   index_job(state_, insert_job(e, at_));
+  if (e.of.workflow) begin_step(e);
   if (!e.key.empty()) effects_.push_back(RememberKey{e.user, e.key, e.id});
 }
 
@@ -217,6 +219,7 @@ void Application::operator()(const JobEnded& e) {
         "job " + to_string(e.id) + " ends with tasks left");
   settle_dependents(e.id, e.outcome);
   owe_notice(it->second, e);
+  if (it->second.of.workflow) finish_step(it->second, e.outcome);
   Terms terms = state_.terms_of(it->second);
   unindex_job(state_, it->second);
   effects_.push_back(

@@ -291,6 +291,8 @@ Effects pending_effects(const State& state) {
   // After those they are behind, whom the site then knows.
   std::move(followers.begin(), followers.end(), std::back_inserter(effects));
   for (const auto& [id, notice] : state.notices) effects.push_back(SendNotice{notice});
+  Effects steps = pending_steps(state);
+  std::move(steps.begin(), steps.end(), std::back_inserter(effects));
   return effects;
 }
 

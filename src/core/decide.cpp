@@ -70,6 +70,7 @@ Events decide_tick(const State& state, Time now) {
   for (const auto& [id, reservation] : state.reservations) {
     if (reservation.until <= now) draft.add(ReservationEnded{id});
   }
+  advance_workflows(state, draft);
   // What was just settled must be applied before placing looks at it; the runtime ticks again.
   if (!draft.empty()) return draft.take();
   scheduling::Decisions decisions = scheduling::round(state, now, kPlacementsPerRoundMax);
@@ -94,6 +95,8 @@ Time next_timer(const State& state, Time after) {
   }
   for (const auto& [id, reservation] : state.reservations)
     sooner(reservation.from > after ? reservation.from : reservation.until);
+  for (const WorkflowId id : state.workflows_unsealed)
+    sooner(state.workflows.at(id).touched + kUnsealedMax);
   if (!state.backlog.empty()) sooner(next_change(state.calendar, after));
   return next;
 }

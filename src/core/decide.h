@@ -88,6 +88,39 @@ Error no_such_site(const State& state, const std::string& name, const std::strin
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const CancelReservation& command, Draft& draft);
 
+// workflow/decide_workflow.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SubmitWorkflow& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const AddSteps& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const PauseWorkflow& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CancelWorkflow& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RetryWorkflow& command, Draft& draft);
+// Refuses terms that are out of bounds or that no node, quota or calendar could ever hold
+// (decide_jobs.cpp).
+[[nodiscard]] Result<void> check_kind(const State& state, const StepKind& kind, NamespaceId ns,
+                                      bool keep);
+// Ends everything of the job that is not placed, and stops what is (decide_jobs.cpp).
+void cancel_whole(const Job& job, Duration grace, Draft& draft);
+[[nodiscard]] Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
+                                                   const std::string& name);
+
+// workflow/progress.cpp
+JobSubmitted job_of_step(const State& state, const Workflow& of, uint32_t number, JobId id,
+                         const Digest& payload, bool array, const IntervalSet& indices,
+                         std::optional<uint32_t> parallel_max);
+// Those that have not begun end as `how`, and the jobs of the others are cancelled; `but` end by
+// other events.
+void stop_steps(const State& state, const Workflow& of, StepState how, const std::string& why,
+                const std::vector<workflow::Fallen>& but, Draft& draft);
+void decide_step(const State& state, const StepPrepared& report, Draft& draft);
+void decide_step(const State& state, const StepCollected& report, Draft& draft);
+// Starts what is ready, ends what has finished with what falls with it, and ends what is done.
+void advance_workflows(const State& state, Draft& draft);
+
 // decide_sharing.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const SetCohort& command, Draft& draft);

@@ -164,7 +164,8 @@ class PlatformPlan {
   Result<void> prune() {
     if (!wish_.prune) return {};
     for (const auto& [id, ns] : state_.namespaces) {
-      if (namespace_places_.count(id) || ns.jobs > 0 || ns.name == kDefaultNamespace) continue;
+      const bool in_use = ns.jobs > 0 || ns.workflows > 0 || ns.name == kDefaultNamespace;
+      if (namespace_places_.count(id) || in_use) continue;
       after_.namespaces.erase(id);
       after_.namespace_names.erase(ns.name);
     }

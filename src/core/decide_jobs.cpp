@@ -150,15 +150,6 @@ Result<void> check_limits(const State& state, const SubmitJob& job, NamespaceId 
               terms.gang > 1 ? "gang" : "resources");
 }
 
-Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
-                                     const std::string& name) {
-  const Namespace* ns = state.namespace_named(name);
-  if (!ns) return tl::unexpected(no_such_namespace(name));
-  if (auto allowed = require_role(state, actor, ns->id, Role::member); !allowed)
-    return tl::unexpected(allowed.error());
-  return ns->id;
-}
-
 // The quota of jobs not ended; `ahead` of them are decided but not applied yet.
 Result<void> check_queued(const Namespace& space, uint64_t ahead) {
   if (!space.quota.queued || space.jobs + ahead < *space.quota.queued) return {};
@@ -198,20 +189,6 @@ IntervalSet backoff_indices(const Job& job) {
     if (!placement_of(task.state)) indices.add(index);
   }
   return indices;
-}
-
-// Ends everything of the job that is not placed, and stops what is.
-void cancel_whole(const Job& job, Duration grace, Draft& draft) {
-  IntervalSet unplaced = backoff_indices(job);
-  for (const Interval& range : job.waiting.ranges()) unplaced.add(range);
-  if (!unplaced.empty()) draft.add(WaitingEnded{job.id, unplaced, Outcome::cancelled, ""});
-  for (const auto& [index, task] : job.tasks) {
-    if (placement_of(task.state))
-      draft.add(TaskStopping{{job.id, index, task.attempt}, StopReason::cancelled, grace});
-  }
-  auto tally = job.tally;
-  tally[static_cast<size_t>(Outcome::cancelled)] += static_cast<uint32_t>(unplaced.size());
-  end_if_done(job, unplaced.size(), tally, "cancelled", draft);
 }
 
 Result<void> cancel_index(const Job& job, uint32_t index, Duration grace, Draft& draft) {
@@ -258,6 +235,11 @@ Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& co
   const JobReopened& ended = *command.ended;
   if (!state.namespaces.count(ended.job.ns))
     return fail(ErrorCode::conflict, "its namespace no longer exists", "id");
+  if (ended.job.of.workflow)
+    return fail(ErrorCode::conflict,
+                "it is a step of workflow " + to_string(ended.job.of.workflow) +
+                    ": retry the workflow, or that step of it",
+                "id");
   const Role needed = ended.job.user == actor.user ? Role::member : Role::admin;
   if (auto allowed = require_role(state, actor, ended.job.ns, needed); !allowed) return allowed;
   if (ended.job.indices.empty())
@@ -268,6 +250,38 @@ Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& co
 }
 
 }  // namespace
+
+Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
+                                     const std::string& name) {
+  const Namespace* ns = state.namespace_named(name);
+  if (!ns) return tl::unexpected(no_such_namespace(name));
+  if (auto allowed = require_role(state, actor, ns->id, Role::member); !allowed)
+    return tl::unexpected(allowed.error());
+  return ns->id;
+}
+
+void cancel_whole(const Job& job, Duration grace, Draft& draft) {
+  IntervalSet unplaced = backoff_indices(job);
+  for (const Interval& range : job.waiting.ranges()) unplaced.add(range);
+  if (!unplaced.empty()) draft.add(WaitingEnded{job.id, unplaced, Outcome::cancelled, ""});
+  for (const auto& [index, task] : job.tasks) {
+    if (placement_of(task.state))
+      draft.add(TaskStopping{{job.id, index, task.attempt}, StopReason::cancelled, grace});
+  }
+  auto tally = job.tally;
+  tally[static_cast<size_t>(Outcome::cancelled)] += static_cast<uint32_t>(unplaced.size());
+  end_if_done(job, unplaced.size(), tally, "cancelled", draft);
+}
+
+Result<void> check_kind(const State& state, const StepKind& kind, NamespaceId ns, bool keep) {
+  if (auto ok = check_terms(kind.terms); !ok) return ok;
+  if (auto ok = check_labels(kind.labels); !ok) return ok;
+  SubmitJob probe;
+  probe.terms = kind.terms;
+  probe.keep = keep;
+  if (auto ok = check_feasible(state, probe); !ok) return ok;
+  return check_limits(state, probe, ns);
+}
 
 std::string why_infeasible(const State& state, const Terms& terms) {
   const auto nearest = scheduling::nearest_feasible(state, terms);

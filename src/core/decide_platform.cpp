@@ -110,10 +110,10 @@ Result<void> decide_command(const State& state, const Actor& actor, const Delete
     return fail(ErrorCode::conflict,
                 "namespace " + ns->name + " is where jobs go that name none; it stays", "name");
   }
-  if (ns->jobs > 0) {
-    return fail(ErrorCode::conflict,
-                "namespace " + ns->name + " still has " + std::to_string(ns->jobs) + " jobs",
-                "name");
+  if (ns->jobs > 0 || ns->workflows > 0) {
+    const std::string what = ns->jobs > 0 ? std::to_string(ns->jobs) + " jobs"
+                                          : std::to_string(ns->workflows) + " workflows";
+    return fail(ErrorCode::conflict, "namespace " + ns->name + " still has " + what, "name");
   }
   for (const auto& [id, reservation] : state.reservations) {
     const auto& whose = reservation.namespaces;

@@ -212,7 +212,9 @@ void decide_report(const State& state, const Report& report, Draft& draft) {
         Calendar calendar = state.calendar;
         calendar.utc_offset = r.utc_offset;
         if (calendar != state.calendar) draft.add(CalendarSet{std::move(calendar)});
-      });
+      },
+      [&](const StepPrepared& r) { decide_step(state, r, draft); },
+      [&](const StepCollected& r) { decide_step(state, r, draft); });
 }
 
 }  // namespace atl::core

@@ -71,8 +71,24 @@ struct SendNotice {
   Notice notice;
 };
 
+// Makes what the step runs from its recipe and what others have left; StepPrepared comes back.
+struct PrepareStep {
+  StepRef step;
+  Digest recipe;
+};
+// Looks at what the step's job has left; StepCollected comes back.
+struct CollectStep {
+  StepRef step;
+  Digest recipe;
+  JobId job;
+};
+
 using Effect = std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt,
-                            StopAttempt, ForgetAttempt, SendNotice>;
+                            StopAttempt, ForgetAttempt, SendNotice, PrepareStep, CollectStep>;
 using Effects = std::vector<Effect>;
+
+// Steps whose preparing or collecting may never have been carried out
+// (workflow/apply_workflow.cpp).
+Effects pending_steps(const State& state);
 
 }  // namespace atl::core

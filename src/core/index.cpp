@@ -275,6 +275,18 @@ void index_ready(State& state, const Job& job) {
     leave_backlog(state, job);
 }
 
+void index_workflow(State& state, const Workflow& workflow) {
+  set_member(state.workflows_due, workflow.id, workflow::due(workflow) ? +1 : -1);
+  set_member(state.workflows_unsealed, workflow.id, workflow.sealed ? -1 : +1);
+}
+
+void count_workflow(State& state, const Workflow& workflow, int sign) {
+  state.namespaces.at(workflow.ns).workflows += static_cast<uint64_t>(sign);
+  if (sign > 0) return index_workflow(state, workflow);
+  state.workflows_due.erase(workflow.id);
+  state.workflows_unsealed.erase(workflow.id);
+}
+
 void index_terms(State& state, TermsEntry& entry) {
   const Terms& terms = entry.terms;
   const Shape shape{terms.resources, terms.site, terms.gang, span_of(terms)};

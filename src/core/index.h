@@ -36,6 +36,12 @@ void leave_backlog(State& state, const Job& job);
 // Brings the backlog in line with whether the job is ready; call after anything that may change it.
 void index_ready(State& state, const Job& job);
 
+// Brings what a tick looks at in line with how far the workflow is; call after anything that may
+// change it.
+void index_workflow(State& state, const Workflow& workflow);
+// A workflow enters or leaves.
+void count_workflow(State& state, const Workflow& workflow, int sign);
+
 // Counts the terms under their shape, which it gives them if they have none.
 void index_terms(State& state, TermsEntry& entry);
 TermsId intern_terms(State& state, const Terms& terms);

@@ -210,12 +210,54 @@ struct RecordDeed {
   NamespaceId ns;  // of the job
 };
 
+// A workflow with its first steps, or all of them: what a list of kinds and needs is, NewStep says.
+// One that is not sealed waits for AddSteps.
+struct SubmitWorkflow {
+  std::string ns;
+  std::string name;
+  Digest files;
+  std::string document;
+  bool fail_fast = false;
+  bool paused = false;
+  uint32_t parallel_max = 0;
+  bool sealed = true;
+  bool keep = false;  // wait for capacity to come instead of being refused as infeasible
+  std::vector<StepKind> kinds;
+  std::vector<NewStep> steps;
+};
+// Steps of a kind say its place in the list here, unless they are `numbered` as what they are in the
+// whole workflow.
+struct AddSteps {
+  WorkflowId id;
+  std::vector<StepKind> kinds;
+  std::vector<NewStep> steps;
+  // By name, of each step, beside those that it names by number.
+  std::vector<std::vector<std::pair<std::string, Need>>> needs;
+  bool numbered = false;
+  bool seal = false;
+  bool keep = false;
+};
+struct PauseWorkflow {
+  WorkflowId id;
+  bool paused = true;
+};
+struct CancelWorkflow {
+  WorkflowId id;
+};
+// Runs again what did not succeed, and what that kept from running.
+struct RetryWorkflow {
+  WorkflowId id;
+  std::vector<std::string> steps;  // only these and what needs them; empty: all
+  std::optional<Workflow> ended;   // filled from history when it has ended
+};
+
 using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
                  ChangeUser, CreateNamespace, DeleteNamespace, SetQuota, SetMember, RemoveMember,
                  CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
                  DeleteCohort, SetStake, SetPolicy, ApplyPlatform, DrainNode, SetCalendarEntry,
-                 DeleteCalendarEntry, CreateReservation, CancelReservation>;
+                 DeleteCalendarEntry, CreateReservation, CancelReservation, SubmitWorkflow,
+                 AddSteps, PauseWorkflow, CancelWorkflow, RetryWorkflow>;
 
 struct SiteProbed {
   std::string site;
@@ -242,8 +284,30 @@ struct NoticeReported {
 struct ZoneSeen {
   int32_t utc_offset = 0;  // in minutes
 };
+// What a step is to run has been made, or has come to something else.
+struct StepPrepared {
+  StepRef step;
+  enum class Result : uint8_t { run, reuse, skip, fail };
+  Result result = Result::run;
+  Digest payload;
+  bool array = false;
+  IntervalSet indices{Interval{0, 0}};
+  std::optional<uint32_t> parallel_max;  // of its tasks
+  std::string message;                   // why it is skipped, or has failed
+  std::string outputs;                   // of the one that is reused
+  StepRef reused;
+};
+// What a step has left.
+struct StepCollected {
+  StepRef step;
+  JobId job;
+  bool failed = false;
+  std::string message;
+  std::string outputs;
+  Digest cache;  // by what it may be found again
+};
 using Report = std::variant<SiteProbed, AttemptStarted, AttemptEnded, AttemptUnreachable,
-                            NoticeReported, ZoneSeen>;
+                            NoticeReported, ZoneSeen, StepPrepared, StepCollected>;
 
 struct Request {
   Actor actor;

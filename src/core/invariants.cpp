@@ -21,6 +21,41 @@ std::string broken_in_job(const State& state, const Job& job) {
   return {};
 }
 
+// A step that runs names its job, and the job names the step.
+std::string broken_in_step(const State& state, const Workflow& workflow, uint32_t number) {
+  const Step& step = workflow.steps[number];
+  const std::string name = "step " + step.name + " of workflow " + to_string(workflow.id);
+  const Job* job = state.job(step.job);
+  if (step.kind >= workflow.kinds.size()) return name + " is of no kind";
+  if (step.state == StepState::running && (!job || job->of != StepRef{workflow.id, number}))
+    return name + " runs without a job";
+  if (job && step.state != StepState::running && job->of == StepRef{workflow.id, number})
+    return name + " has a job and does not run";
+  if (step.state == StepState::waiting && step.unmet == 0) return name + " waits for nothing";
+  if (step.state == StepState::ready && step.unmet != 0) return name + " is ready too soon";
+  return {};
+}
+
+std::string broken_in_workflow(const State& state, const Workflow& workflow) {
+  const std::string name = "workflow " + to_string(workflow.id);
+  if (!state.namespaces.count(workflow.ns)) return name + " has no namespace";
+  std::vector<uint32_t> unmet(workflow.steps.size());
+  for (uint32_t i = 0; i < workflow.steps.size(); ++i) {
+    if (std::string broken = broken_in_step(state, workflow, i); !broken.empty()) return broken;
+    const StepState how = workflow.steps[i].state;
+    workflow::for_each_follower(workflow, i, [&](const Edge& edge) {
+      unmet[edge.to] += !ended(how) || !workflow::enough(edge, how);
+    });
+  }
+  for (uint32_t i = 0; i < workflow.steps.size(); ++i) {
+    const Step& step = workflow.steps[i];
+    const bool counts = step.state <= StepState::ready;
+    if (counts && step.unmet != unmet[i]) return name + " miscounts the needs of " + step.name;
+    if (under_way(step.state) && unmet[i] != 0) return name + " began " + step.name + " too soon";
+  }
+  return {};
+}
+
 std::string broken_in_node(const Site& site, const Node& node) {
   const std::string name = "node " + site.name + "/" + node.capacity.name;
   if (node.cpu_milli_used < 0 || node.memory_bytes_used < 0)
@@ -57,6 +92,9 @@ std::string broken_invariant(const State& state) {
   for (const auto& [id, ns] : state.namespaces) {
     if (std::string broken = broken_quota(ns); !broken.empty()) return broken;
   }
+  for (const auto& [id, workflow] : state.workflows) {
+    if (std::string broken = broken_in_workflow(state, workflow); !broken.empty()) return broken;
+  }
   // The derived parts must be what a snapshot would rebuild.
   State rebuilt;
   rebuilt.now = state.now;
@@ -72,9 +110,10 @@ std::string broken_invariant(const State& state) {
   rebuilt.policy = state.policy;
   rebuilt.calendar = state.calendar;
   rebuilt.reservations = state.reservations;
+  rebuilt.workflows = state.workflows;
   for (auto& [id, ns] : rebuilt.namespaces) {
     ns.in_use = {};
-    ns.jobs = 0;
+    ns.jobs = ns.workflows = 0;
     clear_now(ns.account);
     for (auto& [user, account] : ns.user_accounts) clear_now(account);
   }

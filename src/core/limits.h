@@ -55,6 +55,18 @@ inline constexpr Duration kHalfLifeMax = hours(24 * 366);
 inline constexpr Duration kAgeingMin = seconds(1);
 inline constexpr Duration kAgeingMax = hours(24 * 366);
 inline constexpr uint32_t kSettlementsPerRoundMax = 2'000;
+inline constexpr uint32_t kStepsMax = 2'000'000;  // of a workflow; each costs about 200 bytes
+inline constexpr uint32_t kStepsBatchMax =
+    2'000;  // added by one command, which holds the core's thread for about 5 ms
+inline constexpr uint32_t kStepsUnderWayMax =
+    4'000;  // of a workflow: a million steps are never a million live jobs
+inline constexpr uint32_t kStepsPerRoundMax = 2'000;  // started or ended by one tick
+inline constexpr uint32_t kStepNeedsMax = 100'000;    // of one step: one that waits for all of a fan
+inline constexpr uint32_t kWorkflowsMax = 10'000;     // not ended
+inline constexpr uint32_t kReasonBytesMax = 1'000;    // why a step ended as it did
+inline constexpr uint32_t kOutputBytesMax = 64 << 10;  // of all values of a step
+inline constexpr Duration kUnsealedMax =
+    minutes(10);  // whoever was adding its steps is gone: it never starts
 inline constexpr uint32_t kLostAttemptsMax =
     3;  // infrastructure losses retried for free before a run is `lost`
 inline constexpr uint32_t kAttemptsMax =

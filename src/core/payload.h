@@ -30,11 +30,14 @@ struct Payload {
   uint64_t simulated_us = 0;          // how long a simulated site pretends to run it
   int32_t simulated_exit = 0;
   std::string simulated_start_error;
+  // Of an array that goes through items: the one of each task, or as many values as there are keys.
+  std::vector<std::string> items;
+  std::vector<std::string> item_keys;
   bool operator==(const Payload&) const = default;
 };
 
 ATOLL_DESCRIBE(Payload, argv, script, args, env, directory, stdin_text, stdin_file, isolation,
                network, writable, processes_max, log_bytes_max, venv, simulated_us, simulated_exit,
-               simulated_start_error)
+               simulated_start_error, items, item_keys)
 
 }  // namespace atl::core

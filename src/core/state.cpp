@@ -64,6 +64,11 @@ const Job* State::job(JobId id) const {
   return it == jobs.end() ? nullptr : &it->second;
 }
 
+const Workflow* State::workflow(WorkflowId id) const {
+  const auto it = workflows.find(id);
+  return it == workflows.end() ? nullptr : &it->second;
+}
+
 const Terms& State::terms_of(const Job& job) const {
   const auto it = terms.find(job.terms);
   CHECK(it != terms.end(), "job " + to_string(job.id) + " has no terms");
@@ -112,6 +117,10 @@ void rebuild_derived(State& state) {
     index_tasks(state, job);
   }
   count_cohorts(state);
+  for (auto& [id, each] : state.workflows) {
+    workflow::index(each);
+    count_workflow(state, each, +1);
+  }
 }
 
 }  // namespace atl::core

@@ -69,6 +69,7 @@ struct Namespace {
   // derived
   InUse in_use;
   uint64_t jobs = 0;  // not ended
+  uint64_t workflows = 0;
   bool operator==(const Namespace&) const = default;
 };
 
@@ -223,6 +224,7 @@ struct Job {
   IntervalSet yielded;  // waiting again because they had to yield: they come first
   bool gang = false;    // as its terms say
   uint32_t owed = 0;    // tasks that were stopped for it, and whose room it has not had yet
+  StepRef of;           // the step of a workflow that it is the job of, if any
   // derived
   uint32_t placed = 0;  // tasks that hold a placement
   bool operator==(const Job&) const = default;
@@ -282,6 +284,7 @@ struct Counters {
   uint32_t cohort = 0;
   uint32_t shape = 0;
   uint32_t reservation = 0;
+  uint64_t workflow = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -299,6 +302,7 @@ struct State {
   Policy policy;
   Calendar calendar;
   std::map<ReservationId, Reservation> reservations;
+  std::map<WorkflowId, Workflow> workflows;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -320,10 +324,13 @@ struct State {
   std::set<JobId> owed;                       // ready jobs for which others have made room
   std::map<AttemptId, TaskId> followers;      // who is in line behind whom
   std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
+  std::set<WorkflowId> workflows_due;         // of which a tick has something to decide
+  std::set<WorkflowId> workflows_unsealed;
 
   bool operator==(const State&) const = default;
 
   const Job* job(JobId id) const;
+  const Workflow* workflow(WorkflowId id) const;
   const Terms& terms_of(const Job& job) const;
   const User* user_named(const std::string& name) const;
   const Namespace* namespace_named(const std::string& name) const;
@@ -354,11 +361,12 @@ ATOLL_DESCRIBE(InLine, behind, recalled)
 ATOLL_DESCRIBE(Task, attempt, state, line)
 ATOLL_DESCRIBE(Tries, attempts, failures, losses, checkpointed, recalls)
 ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, waiting, tasks,
-               tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang, owed)
+               tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang, owed, of)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
-ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation)
+ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation,
+               workflow)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
-               policy, calendar, reservations)
+               policy, calendar, reservations, workflows)
 
 }  // namespace atl::core

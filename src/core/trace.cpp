@@ -56,7 +56,7 @@ std::string text_of(const T& value) {
     std::string out;
     for (const auto& [key, item] : value) (out += text_of(key) + ":") += text_of(item) + " ";
     return "{" + out + "}";
-  } else if constexpr (wire::IsVector<T>::value) {
+  } else if constexpr (wire::IsVector<T>::value || wire::IsArray<T>::value) {
     return list_of(value);
   } else {
     return "{" + members_of(value) + "}";

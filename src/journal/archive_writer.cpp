@@ -6,6 +6,7 @@
 #include "base/overloaded.h"
 #include "journal/record.h"
 #include "journal/rows.h"
+#include "journal/workflow_rows.h"
 
 namespace atl::journal {
 namespace {
@@ -55,28 +56,80 @@ Result<void> ArchiveWriter::write_payloads(const Batch& batch) {
   sorted_.clear();
   refs_blob_ = refs_ = 0;
   for (const core::Event& event : batch.events) {
-    const auto* job = std::get_if<core::JobSubmitted>(&event.body);
-    // The digest of nothing: a job of a simulated site may have no payload.
-    if (!job || job->payload == Digest{}) continue;
-    if (auto named = name_payload(*job, batch); !named) return named;
+    if (auto written = write_event(event, batch); !written) return written;
   }
   return add_refs();
 }
 
-Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Batch& batch) {
-  Known& known = slot(job.payload);
-  if (known.id == 0 || known.digest != job.payload) {
-    const auto id = insert_blob(job.payload, batch);
-    if (!id) return tl::unexpected(id.error());
-    known = {.digest = job.payload, .id = *id};
+Result<void> ArchiveWriter::write_event(const core::Event& event, const Batch& batch) {
+  return match(
+      event.body, [&](const core::JobSubmitted& e) { return name_payload(e, batch); },
+      [&](const core::WorkflowSubmitted& e) { return add_workflow(e, event.at, batch); },
+      [&](const core::StepsAdded& e) { return add_steps(e, batch); },
+      [&](const core::StepsEnded& e) { return write_steps_ended(database_, e, event.at); },
+      [&](const core::StepsReopened& e) { return write_steps_reopened(database_, e); },
+      [&](const core::WorkflowEnded& e) { return write_workflow_ended(database_, e, event.at); },
+      [&](const core::WorkflowReopened& e) {
+        return write_workflow_reopened(database_, e.workflow.id);
+      },
+      [](const auto&) -> Result<void> { return {}; });
+}
+
+Result<int64_t> ArchiveWriter::hold_blob(const Digest& digest, const Batch& batch,
+                                         core::StepRef of) {
+  if (digest == Digest{}) return 0;
+  Known& known = slot(digest);
+  if (known.id == 0 || known.digest != digest) {
+    // A step that was not prepared runs what it was added with.
+    const bool stored = of.workflow && !find_blob(digest, batch.blobs);
+    const auto id = stored ? step_blob(database_, of, false) : insert_blob(digest, batch);
+    if (!id) return id;
+    known = {.digest = digest, .id = *id};
   }
   if (known.id != refs_blob_) {
-    if (auto added = add_refs(); !added) return added;
+    if (auto added = add_refs(); !added) return tl::unexpected(added.error());
     refs_blob_ = known.id;
   }
   ++refs_;
+  return known.id;
+}
+
+Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Batch& batch) {
+  if (job.of.workflow) {
+    if (auto named = write_step_job(database_, job.of, job.id); !named) return named;
+  }
+  const auto blob = hold_blob(job.payload, batch, job.of);
+  if (!blob) return tl::unexpected(blob.error());
+  // The digest of nothing: a job of a simulated site may have no payload.
+  if (*blob == 0) return {};
   Query query = database_.query("INSERT INTO payloads VALUES(?, ?)");
-  return database_.check(query.bind(static_cast<int64_t>(job.id.value)).bind(known.id).run());
+  return database_.check(query.bind(static_cast<int64_t>(job.id.value)).bind(*blob).run());
+}
+
+Result<void> ArchiveWriter::add_workflow(const core::WorkflowSubmitted& submitted, Time at,
+                                         const Batch& batch) {
+  const auto version = version_of(database_, submitted);
+  if (!version) return tl::unexpected(version.error());
+  if (!version->known) {
+    const auto files = hold_blob(submitted.files, batch);
+    if (!files) return tl::unexpected(files.error());
+    auto written = write_version(database_, submitted, at, version->number, *files);
+    if (!written) return written;
+  }
+  return write_workflow(database_, submitted, at, version->number);
+}
+
+Result<void> ArchiveWriter::add_steps(const core::StepsAdded& added, const Batch& batch) {
+  std::vector<std::pair<int64_t, int64_t>> blobs;
+  blobs.reserve(added.steps.size());
+  for (const core::NewStep& step : added.steps) {
+    const auto payload = hold_blob(step.payload, batch);
+    if (!payload) return tl::unexpected(payload.error());
+    const auto recipe = hold_blob(step.recipe, batch);
+    if (!recipe) return tl::unexpected(recipe.error());
+    blobs.emplace_back(*payload, *recipe);
+  }
+  return write_steps(database_, added, blobs);
 }
 
 Result<int64_t> ArchiveWriter::insert_blob(const Digest& digest, const Batch& batch) {
@@ -163,6 +216,11 @@ Result<void> ArchiveWriter::release_payload(JobId job) {
     blob = query.integer(0);
     if (auto done = database_.check(query.step()); !done) return done;
   }
+  return release_blob(blob);
+}
+
+Result<void> ArchiveWriter::release_blob(int64_t blob) {
+  if (blob == 0) return {};
   Query release = database_.query("UPDATE blobs SET refs = refs - 1 WHERE id = ?");
   if (auto done = database_.check(release.bind(blob).run()); !done) return done;
   Query remove = database_.query("DELETE FROM blobs WHERE id = ? AND refs <= 0 RETURNING digest");

@@ -26,6 +26,9 @@ class ArchiveWriter {
   // Drops the payload of a job that history no longer holds.
   [[nodiscard]] Result<void> release_payload(JobId job);
 
+  // One less names the blob; the last one takes it along. Zero is none.
+  [[nodiscard]] Result<void> release_blob(int64_t id);
+
   // Forgets what it knows of the tables, because a transaction was rolled back.
   void forget();
 
@@ -35,7 +38,13 @@ class ArchiveWriter {
     int64_t id = 0;
   };
   [[nodiscard]] Result<void> write_payloads(const Batch& batch);
+  Result<void> write_event(const core::Event& event, const Batch& batch);
   Result<void> name_payload(const core::JobSubmitted& job, const Batch& batch);
+  Result<void> add_workflow(const core::WorkflowSubmitted& submitted, Time at, const Batch& batch);
+  Result<void> add_steps(const core::StepsAdded& added, const Batch& batch);
+  // The row of the blob, which one more names; zero for the digest of nothing.
+  [[nodiscard]] Result<int64_t> hold_blob(const Digest& digest, const Batch& batch,
+                                          core::StepRef of = {});
   [[nodiscard]] Result<int64_t> insert_blob(const Digest& digest, const Batch& batch);
   const Blob* find_blob(const Digest& digest, const std::vector<Blob>& blobs);
   [[nodiscard]] Result<void> add_refs();

@@ -25,8 +25,9 @@ struct Blob {
 
 struct Batch {
   core::Events events;
-  std::vector<Blob>
-      blobs;  // every payload that a JobSubmitted in this batch names, each once or more
+  // Every payload that a JobSubmitted in this batch names but those of steps that are known
+  // already, and what WorkflowSubmitted and StepsAdded name; each once or more.
+  std::vector<Blob> blobs;
   core::Effects archive;  // ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey only
 };
 
@@ -45,7 +46,7 @@ struct Committed {
 };
 
 // What people asked for outlives the commits it was part of: the audit record. Submissions are not
-// in it, because every job's own record says who submitted it, and when.
+// in it, because every job's and workflow's own record says who submitted it, and when.
 struct Audit {
   std::vector<Committed> commits;
   uint64_t whole_from = 0;  // the first commit that read() still has
@@ -99,6 +100,44 @@ struct EndedAttempt {
   core::AttemptResult result;
 };
 
+// A workflow, live or ended: what it was asked for with. How far a live one is, the state says.
+struct KeptWorkflow {
+  WorkflowId id;
+  NamespaceId ns;
+  UserId user;
+  std::string name;
+  uint32_t version = 0;  // of its files, among all that ran under its name
+  Time submitted;
+  Time ended;  // zero: live
+  std::optional<core::Outcome> outcome;
+  std::string message;
+  std::string document;
+  bool fail_fast = false;
+  uint32_t parallel_max = 0;
+  core::StepTally tally{};  // of one that has ended
+};
+struct KeptStep {
+  uint32_t number = 0;
+  core::NewStep step;                    // as it was added
+  JobId job;                             // its last one
+  std::optional<core::StepState> state;  // how it ended
+  Time ended;
+  std::string message;
+  std::string outputs;  // JSON, or empty
+  core::StepRef reused;
+};
+struct WorkflowFilter {
+  std::optional<NamespaceId> ns;
+  std::vector<NamespaceId> visible;  // empty: all; else only these
+  std::optional<UserId> user;
+  std::string name;  // substring, empty: any
+};
+struct FileVersion {
+  uint32_t version = 0;
+  Digest digest;
+  Time at;  // when it ran first
+};
+
 struct EndedFilter {
   std::optional<NamespaceId> ns;
   std::vector<NamespaceId> visible;  // empty: all; else only these
@@ -128,6 +167,25 @@ class History {
                                                                  const std::string& key) = 0;
   [[nodiscard]] virtual Result<std::string> payload(JobId job) = 0;
   [[nodiscard]] virtual Result<uint64_t> count() = 0;
+
+  [[nodiscard]] virtual Result<KeptWorkflow> workflow(WorkflowId id) = 0;
+  // Newest first, ids below `before` (zero: from the top), at most `max`.
+  [[nodiscard]] virtual Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter,
+                                                                    WorkflowId before,
+                                                                    size_t max) = 0;
+  // From that number on, in order.
+  [[nodiscard]] virtual Result<std::vector<KeptStep>> steps(WorkflowId id, uint32_t first,
+                                                            size_t max) = 0;
+  [[nodiscard]] virtual Result<std::vector<core::StepKind>> step_kinds(WorkflowId id) = 0;
+  // What a step runs, or with `recipe` how it is prepared and collected.
+  [[nodiscard]] virtual Result<std::string> step_bytes(core::StepRef step, bool recipe) = 0;
+  [[nodiscard]] virtual Result<std::string> workflow_files(WorkflowId id) = 0;
+  // Newest first, at most 1,000.
+  [[nodiscard]] virtual Result<std::vector<FileVersion>> versions(NamespaceId ns,
+                                                                  const std::string& name) = 0;
+  // A success that was kept under this key.
+  [[nodiscard]] virtual Result<std::optional<core::StepRef>> cached(NamespaceId ns,
+                                                                    const Digest& key) = 0;
 };
 
 }  // namespace atl::journal

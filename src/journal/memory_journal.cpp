@@ -49,16 +49,30 @@ Result<uint64_t> MemoryJournal::commit(const Batch& batch) {
   return disk_.sequence;
 }
 
+// One more names the blob.
+Result<void> MemoryJournal::hold(Disk& disk, const Digest& digest) {
+  if (digest == Digest{}) return {};
+  const auto blob = disk.blobs.find(digest);
+  if (blob == disk.blobs.end())
+    return fail(ErrorCode::internal, "a batch names a blob without its bytes");
+  ++blob->second.second;
+  return {};
+}
+
+Result<void> MemoryJournal::write_event(Disk& disk, const core::Event& event) {
+  if (const auto* job = std::get_if<core::JobSubmitted>(&event.body)) {
+    if (job->of.workflow) disk.steps.at(job->of).job = job->id;
+    if (job->payload == Digest{}) return {};
+    disk.payloads[job->id] = job->payload;
+    return hold(disk, job->payload);
+  }
+  return write_workflow_event(disk, event);
+}
+
 Result<void> MemoryJournal::write(Disk& disk, const Batch& batch) {
   for (const Blob& blob : batch.blobs) disk.blobs.try_emplace(blob.digest, blob.bytes, 0);
   for (const core::Event& event : batch.events) {
-    const auto* job = std::get_if<core::JobSubmitted>(&event.body);
-    if (!job || job->payload == Digest{}) continue;
-    const auto blob = disk.blobs.find(job->payload);
-    if (blob == disk.blobs.end())
-      return fail(ErrorCode::internal, "a batch names a payload without its bytes");
-    ++blob->second.second;
-    disk.payloads[job->id] = job->payload;
+    if (auto written = write_event(disk, event); !written) return written;
   }
   for (const core::Effect& effect : batch.archive) {
     match(

@@ -29,6 +29,16 @@ class MemoryJournal : public Journal, public History {
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
   Result<uint64_t> count() override { return disk_.ended.size(); }
 
+  Result<KeptWorkflow> workflow(WorkflowId id) override;
+  Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter, WorkflowId before,
+                                              size_t max) override;
+  Result<std::vector<KeptStep>> steps(WorkflowId id, uint32_t first, size_t max) override;
+  Result<std::vector<core::StepKind>> step_kinds(WorkflowId id) override;
+  Result<std::string> step_bytes(core::StepRef step, bool recipe) override;
+  Result<std::string> workflow_files(WorkflowId id) override;
+  Result<std::vector<FileVersion>> versions(NamespaceId ns, const std::string& name) override;
+  Result<std::optional<core::StepRef>> cached(NamespaceId ns, const Digest& key) override;
+
   History& history() { return *this; }
   uint64_t sequence() const { return disk_.sequence; }
 
@@ -61,7 +71,15 @@ class MemoryJournal : public Journal, public History {
     std::map<AttemptId, std::string> attempts;  // encoded
     std::map<std::pair<UserId, std::string>, JobId> keys;
     std::map<uint64_t, core::Events> audit;
+    std::map<WorkflowId, std::pair<KeptWorkflow, Digest>> workflows;  // with its files
+    std::map<core::StepRef, KeptStep> steps;
+    std::map<WorkflowId, std::vector<core::StepKind>> kinds;
+    std::map<std::pair<NamespaceId, std::string>, std::vector<FileVersion>> versions;
+    std::map<std::pair<NamespaceId, Digest>, core::StepRef> cached;
   };
+  [[nodiscard]] static Result<void> hold(Disk& disk, const Digest& digest);
+  [[nodiscard]] static Result<void> write_event(Disk& disk, const core::Event& event);
+  [[nodiscard]] static Result<void> write_workflow_event(Disk& disk, const core::Event& event);
   [[nodiscard]] static Result<void> write(Disk& disk, const Batch& batch);
 
   Disk disk_;

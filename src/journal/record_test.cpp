@@ -35,6 +35,8 @@ class Filler {
       fill_entry(value);
     else if constexpr (wire::IsVector<T>::value)
       fill(value.emplace_back());
+    else if constexpr (wire::IsArray<T>::value)
+      fill(value.back());
     else
       for_each_member(value, [&](const char*, auto& member, int) { fill(member); });
   }

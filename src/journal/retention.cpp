@@ -63,6 +63,43 @@ Result<std::vector<JobId>> ended_before(Database& database, Time time, size_t ma
   return jobs;
 }
 
+// Zero: none.
+Result<int64_t> oldest_workflow(Database& database, Time before) {
+  Query query = database.query(
+      "SELECT id FROM workflows WHERE ended_us <> 0 AND ended_us < ? ORDER BY ended_us LIMIT 1");
+  const int code = query.bind(before.us).step();
+  if (code == SQLITE_DONE) return 0;
+  if (code != SQLITE_ROW) return tl::unexpected(database.error());
+  return query.integer(0);
+}
+
+// Deletes at most `rows` steps and takes them off `rows`; true when none is left.
+Result<bool> drop_steps(Database& database, ArchiveWriter& writer, int64_t workflow, size_t& rows) {
+  std::vector<int64_t> blobs;
+  int64_t last = -1;
+  size_t found = 0;
+  {
+    Query query = database.query(
+        "SELECT step, payload, recipe FROM steps WHERE workflow = ? ORDER BY step LIMIT ?");
+    query.bind(workflow).bind(static_cast<int64_t>(rows));
+    for (; query.step() == SQLITE_ROW; ++found) {
+      last = query.integer(0);
+      blobs.push_back(query.integer(1));
+      blobs.push_back(query.integer(2));
+    }
+  }
+  for (const int64_t blob : blobs) {
+    if (auto released = writer.release_blob(blob); !released)
+      return tl::unexpected(released.error());
+  }
+  Query remove = database.query("DELETE FROM steps WHERE workflow = ? AND step <= ?");
+  if (auto done = database.check(remove.bind(workflow).bind(last).run()); !done)
+    return tl::unexpected(done.error());
+  const bool all = found < rows;
+  rows -= found;
+  return all;
+}
+
 }  // namespace
 
 Result<bool> drop_commits(Database& database, uint64_t covered) {
@@ -96,6 +133,25 @@ Result<std::vector<JobId>> drop_ended(Database& database, ArchiveWriter& writer,
     --rows;
   }
   return gone;
+}
+
+Result<void> drop_workflows(Database& database, ArchiveWriter& writer, Time time, size_t rows) {
+  while (rows > 0) {
+    const auto next = oldest_workflow(database, time);
+    if (!next) return tl::unexpected(next.error());
+    if (*next == 0) return {};
+    const auto emptied = drop_steps(database, writer, *next, rows);
+    if (!emptied) return tl::unexpected(emptied.error());
+    if (!*emptied) return {};
+    for (const char* sql :
+         {"DELETE FROM step_kinds WHERE workflow = ?", "DELETE FROM cached WHERE workflow = ?",
+          "DELETE FROM workflows WHERE id = ?"}) {
+      Query remove = database.query(sql);
+      if (auto done = database.check(remove.bind(*next).run()); !done) return done;
+    }
+    --rows;
+  }
+  return {};
 }
 
 }  // namespace atl::journal

@@ -18,4 +18,9 @@ namespace atl::journal {
 [[nodiscard]] Result<std::vector<JobId>> drop_ended(Database& database, ArchiveWriter& writer,
                                                     Time ended_before, size_t rows);
 
+// Deletes workflows that ended before the time, oldest first, with at most `rows` steps of them.
+// Versions of files stay.
+[[nodiscard]] Result<void> drop_workflows(Database& database, ArchiveWriter& writer,
+                                          Time ended_before, size_t rows);
+
 }  // namespace atl::journal

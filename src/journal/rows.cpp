@@ -64,7 +64,10 @@ bool may_match_labels(const EndedFilter& filter, std::string_view body) {
 core::Events asked_for(const core::Events& events) {
   core::Events kept;
   for (const core::Event& event : events) {
-    if (event.by && !std::holds_alternative<core::JobSubmitted>(event.body)) kept.push_back(event);
+    const bool work = std::holds_alternative<core::JobSubmitted>(event.body) ||
+                      std::holds_alternative<core::WorkflowSubmitted>(event.body) ||
+                      std::holds_alternative<core::StepsAdded>(event.body);
+    if (event.by && !work) kept.push_back(event);
   }
   return kept;
 }

@@ -31,6 +31,26 @@ CREATE INDEX audit_by_time ON audit(at_us);
 INSERT INTO meta VALUES('format', 1), ('epoch', 1), ('trial', 0);
 )";
 
+// Format 2: workflows. Rows of `steps` are written when they are added and changed when they end.
+constexpr const char* kFormat2 = R"(
+CREATE TABLE workflows(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, user INTEGER NOT NULL, name TEXT NOT NULL,
+                       version INTEGER NOT NULL, submitted_us INTEGER NOT NULL, ended_us INTEGER NOT NULL,
+                       outcome INTEGER NOT NULL, message TEXT NOT NULL, document BLOB NOT NULL,
+                       fail_fast INTEGER NOT NULL, parallel_max INTEGER NOT NULL, tally BLOB NOT NULL);
+CREATE INDEX workflows_by_time ON workflows(ended_us) WHERE ended_us <> 0;
+CREATE TABLE steps(workflow INTEGER, step INTEGER, body BLOB NOT NULL, payload INTEGER NOT NULL, recipe INTEGER NOT NULL,
+                   job INTEGER NOT NULL, state INTEGER NOT NULL, ended_us INTEGER NOT NULL, message TEXT NOT NULL,
+                   outputs TEXT NOT NULL, reused_workflow INTEGER NOT NULL, reused_step INTEGER NOT NULL,
+                   PRIMARY KEY(workflow, step)) WITHOUT ROWID;
+CREATE TABLE step_kinds(workflow INTEGER, kind INTEGER, body BLOB NOT NULL, PRIMARY KEY(workflow, kind)) WITHOUT ROWID;
+CREATE TABLE versions(ns INTEGER, name TEXT, version INTEGER, digest BLOB NOT NULL, files INTEGER NOT NULL,
+                      at_us INTEGER NOT NULL, PRIMARY KEY(ns, name, version)) WITHOUT ROWID;
+CREATE TABLE cached(ns INTEGER, key BLOB, workflow INTEGER NOT NULL, step INTEGER NOT NULL, at_us INTEGER NOT NULL,
+                    PRIMARY KEY(ns, key)) WITHOUT ROWID;
+CREATE INDEX cached_by_workflow ON cached(workflow);
+UPDATE meta SET value = 2 WHERE key = 'format';
+)";
+
 std::string random_installation() {
   std::random_device device;
   const uint64_t value = (static_cast<uint64_t>(device()) << 32) | device();
@@ -70,7 +90,10 @@ Result<void> create_format_1(Database& database) {
 Result<void> migrate(Database& database, int64_t from) {
   switch (from) {
     case 0:
-      return create_format_1(database);
+      if (auto made = create_format_1(database); !made) return made;
+      [[fallthrough]];
+    case 1:
+      return database.must(kFormat2);
     case kFormat:
       return {};
     default:

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "journal/rows.h"
+#include "journal/workflow_rows.h"
 
 namespace atl::journal {
 namespace {
@@ -193,6 +194,50 @@ Result<std::string> SqliteHistory::payload(JobId job) {
 }
 
 Result<uint64_t> SqliteHistory::count() { return static_cast<uint64_t>(count_.load()); }
+
+template <class Ask>
+auto SqliteHistory::on_loan(const Ask& ask) -> decltype(ask(std::declval<Database&>())) {
+  auto database = borrow();
+  if (!database) return tl::unexpected(database.error());
+  return ask(**database);
+}
+
+Result<KeptWorkflow> SqliteHistory::workflow(WorkflowId id) {
+  return on_loan([&](Database& database) { return read_workflow(database, id); });
+}
+
+Result<std::vector<KeptWorkflow>> SqliteHistory::workflows(const WorkflowFilter& filter,
+                                                           WorkflowId before, size_t max) {
+  return on_loan([&](Database& database) { return read_workflows(database, filter, before, max); });
+}
+
+Result<std::vector<KeptStep>> SqliteHistory::steps(WorkflowId id, uint32_t first, size_t max) {
+  return on_loan([&](Database& database) { return read_steps(database, id, first, max); });
+}
+
+Result<std::vector<core::StepKind>> SqliteHistory::step_kinds(WorkflowId id) {
+  return on_loan([&](Database& database) { return read_kinds(database, id); });
+}
+
+Result<std::string> SqliteHistory::step_bytes(core::StepRef step, bool recipe) {
+  return on_loan([&](Database& database) -> Result<std::string> {
+    const auto blob = step_blob(database, step, recipe);
+    if (!blob) return tl::unexpected(blob.error());
+    return read_blob(database, *blob, "bytes of that step");
+  });
+}
+
+Result<std::string> SqliteHistory::workflow_files(WorkflowId id) {
+  return on_loan([&](Database& database) { return read_files(database, id); });
+}
+
+Result<std::vector<FileVersion>> SqliteHistory::versions(NamespaceId ns, const std::string& name) {
+  return on_loan([&](Database& database) { return read_versions(database, ns, name); });
+}
+
+Result<std::optional<core::StepRef>> SqliteHistory::cached(NamespaceId ns, const Digest& key) {
+  return on_loan([&](Database& database) { return read_cached(database, ns, key); });
+}
 
 Result<std::string> read_payload(Database& database, JobId job) {
   Query query = database.query(

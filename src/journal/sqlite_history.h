@@ -26,11 +26,23 @@ class SqliteHistory : public History {
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
   Result<std::string> payload(JobId job) override;
   Result<uint64_t> count() override;
+  Result<KeptWorkflow> workflow(WorkflowId id) override;
+  Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter, WorkflowId before,
+                                              size_t max) override;
+  Result<std::vector<KeptStep>> steps(WorkflowId id, uint32_t first, size_t max) override;
+  Result<std::vector<core::StepKind>> step_kinds(WorkflowId id) override;
+  Result<std::string> step_bytes(core::StepRef step, bool recipe) override;
+  Result<std::string> workflow_files(WorkflowId id) override;
+  Result<std::vector<FileVersion>> versions(NamespaceId ns, const std::string& name) override;
+  Result<std::optional<core::StepRef>> cached(NamespaceId ns, const Digest& key) override;
 
  private:
   // A connection on loan; it goes back to the idle ones.
   class Loan;
   [[nodiscard]] Result<Loan> borrow();
+  // What `ask` finds out on a connection of its own.
+  template <class Ask>
+  auto on_loan(const Ask& ask) -> decltype(ask(std::declval<Database&>()));
   void give_back(std::unique_ptr<Database> database);
 
   const std::string path_;

@@ -294,7 +294,7 @@ Result<std::vector<JobId>> SqliteJournal::prune(Time ended_before, size_t max) {
     auto dropped = drop_ended(*impl_->writer, impl_->archive, ended_before, max);
     if (!dropped) return tl::unexpected(dropped.error());
     gone = std::move(*dropped);
-    return {};
+    return drop_workflows(*impl_->writer, impl_->archive, ended_before, max);
   });
   if (!done) return tl::unexpected(done.error());
   impl_->ended -= static_cast<int64_t>(gone.size());

@@ -133,10 +133,10 @@ TEST(SqliteJournal, ADatabaseOfAnotherProgramIsRefused) {
 TEST(SqliteJournal, ANewerFormatIsRefusedWithBothNumbers) {
   const TempDir dir;
   open(dir.path());
-  tamper(dir.path(), "UPDATE meta SET value = 2 WHERE key = 'format'");
+  tamper(dir.path(), "UPDATE meta SET value = 3 WHERE key = 'format'");
   const auto journal = SqliteJournal::open(dir.path());
   ASSERT_FALSE(journal);
-  EXPECT_NE(journal.error().message.find("format 2 and this program reads up to 1"),
+  EXPECT_NE(journal.error().message.find("format 3 and this program reads up to 2"),
             std::string::npos)
       << journal.error().message;
 }

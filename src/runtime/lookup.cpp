@@ -76,6 +76,37 @@ void reopen_indices(const core::Job& job, const LastAttempts& last, core::JobReo
   while (!reopened.attempts.empty() && reopened.attempts.back() == 0) reopened.attempts.pop_back();
 }
 
+// A workflow as it was when it ended, from what was kept of it.
+Result<core::Workflow> ended_workflow(journal::History& history, WorkflowId id) {
+  constexpr size_t kPage = 10'000;
+  const auto kept = history.workflow(id);
+  if (!kept) return tl::unexpected(kept.error());
+  auto kinds = history.step_kinds(id);
+  if (!kinds) return tl::unexpected(kinds.error());
+  core::Workflow again;
+  again.id = id;
+  again.ns = kept->ns;
+  again.user = kept->user;
+  again.name = kept->name;
+  again.submitted = kept->submitted;
+  again.touched = kept->ended;
+  again.sealed = true;
+  again.fail_fast = kept->fail_fast;
+  again.parallel_max = kept->parallel_max;
+  again.kinds = std::move(*kinds);
+  for (;;) {
+    const auto page = history.steps(id, static_cast<uint32_t>(again.steps.size()), kPage);
+    if (!page) return tl::unexpected(page.error());
+    for (const journal::KeptStep& each : *page) {
+      core::workflow::add_step(again, each.step);
+      again.steps.back().job = each.job;
+    }
+    for (const journal::KeptStep& each : *page)
+      core::workflow::advance(again, each.number, each.state.value_or(core::StepState::cancelled));
+    if (page->size() < kPage) return again;
+  }
+}
+
 }  // namespace
 
 Result<std::vector<JobId>> Runtime::known_keys(const Turn& turn, const core::Request& request) {
@@ -110,7 +141,18 @@ std::optional<Digest> Runtime::payload_of(JobId id) {
   return ended ? std::optional(ended->job.payload) : std::nullopt;
 }
 
+Result<void> Runtime::complete_retry(core::RetryWorkflow& retry) {
+  retry.ended.reset();
+  if (state_.workflow(retry.id)) return {};
+  auto ended = ended_workflow(history_, retry.id);
+  if (!ended) return tl::unexpected(ended.error());
+  retry.ended = std::move(*ended);
+  return {};
+}
+
 Result<void> Runtime::complete(core::Request& request) {
+  if (auto* retry = std::get_if<core::RetryWorkflow>(&request.command))
+    return complete_retry(*retry);
   if (auto* submit = std::get_if<core::SubmitJobs>(&request.command)) {
     for (core::SubmitJob& job : submit->jobs) {
       for (core::Dependency& dependency : job.dependencies) {
@@ -131,7 +173,7 @@ Result<void> Runtime::complete(core::Request& request) {
     const core::Job& job = ended->job;
     core::JobReopened reopened;
     reopened.job = {job.id, job.ns, job.user,   job.name, ended->terms, job.payload, job.array,
-                    {},     {},     job.labels, false,    job.notify,   {}};
+                    {},     {},     job.labels, false,    job.notify,   {},          job.of};
     reopened.submitted = job.submitted;
     const auto last = last_attempts(history_, job.id);
     if (!last) return tl::unexpected(last.error());

@@ -23,7 +23,7 @@ void PayloadCache::remember(const Digest& digest, const std::string& bytes) {
   order_.push_back(digest);
 }
 
-const core::Payload* PayloadCache::find(const Digest& digest) {
+core::Payload* PayloadCache::find(const Digest& digest) {
   const auto it = entries_.find(digest);
   if (it == entries_.end()) return nullptr;
   if (const auto* bytes = std::get_if<std::string>(&it->second)) {

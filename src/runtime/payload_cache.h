@@ -18,7 +18,7 @@ class PayloadCache {
   // Keeps the bytes; large ones push out many others.
   void remember(const Digest& digest, const std::string& bytes);
   // Null when unknown, or malformed.
-  const core::Payload* find(const Digest& digest);
+  core::Payload* find(const Digest& digest);
 
  private:
   struct Hash {

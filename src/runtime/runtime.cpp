@@ -39,6 +39,7 @@ void Runtime::add_driver(const std::string& site, std::shared_ptr<site::SiteDriv
 }
 
 void Runtime::set_notice_sender(NoticeSender sender) { notice_sender_ = std::move(sender); }
+void Runtime::set_steward(Steward steward) { steward_ = std::move(steward); }
 void Runtime::on_commit(CommitListener listener) { listeners_.push_back(std::move(listener)); }
 void Runtime::on_turn(std::function<void()> upkeep) { upkeep_.push_back(std::move(upkeep)); }
 
@@ -87,10 +88,10 @@ void Runtime::post(Submission submission, Reply reply) {
   wake_.notify_one();
 }
 
-void Runtime::post(core::Report report) {
+void Runtime::post(core::Report report, std::vector<journal::Blob> blobs) {
   {
     std::lock_guard lock(mutex_);
-    inputs_.push_back(PendingReport{std::move(report)});
+    inputs_.push_back(PendingReport{std::move(report), std::move(blobs)});
   }
   wake_.notify_one();
 }
@@ -186,7 +187,7 @@ bool Runtime::ahead_of_history(const Turn& turn, const Pending& pending) {
 void Runtime::decide_input(Turn& turn, Pending pending) {
   match(
       std::move(pending), [&](PendingRequest request) { decide_request(turn, std::move(request)); },
-      [&](PendingReport report) { decide_report(turn, std::move(report.report)); });
+      [&](PendingReport report) { decide_report(turn, std::move(report)); });
 }
 
 void Runtime::decide_request(Turn& turn, PendingRequest pending) {
@@ -222,18 +223,24 @@ void Runtime::decide_request(Turn& turn, PendingRequest pending) {
   answer(std::move(accepted));
 }
 
-void Runtime::decide_report(Turn& turn, core::Report report) {
+void Runtime::decide_report(Turn& turn, PendingReport pending) {
   if (health().read_only) {
     std::lock_guard lock(mutex_);
-    inputs_.push_back(PendingReport{std::move(report)});
+    inputs_.push_back(std::move(pending));
     return;
   }
-  auto events = core::decide(state_, {turn.now, report});
+  auto events = core::decide(state_, {turn.now, pending.report});
   CHECK(events.has_value(), "a report is never refused");
-  const auto* ended = std::get_if<core::AttemptEnded>(&report);
+  const auto* ended = std::get_if<core::AttemptEnded>(&pending.report);
   if (ended && events->empty()) turn.stale.push_back(ended->attempt);
+  if (!events->empty()) {
+    for (const journal::Blob& blob : pending.blobs) {
+      payloads_.remember(blob.digest, blob.bytes);
+      turn.batch.blobs.push_back(blob);
+    }
+  }
   absorb(turn, std::move(*events));
-  turn.reports.push_back(std::move(report));
+  turn.reports.push_back(std::move(pending));
 }
 
 void Runtime::tick(Turn& turn) {
@@ -301,7 +308,7 @@ void Runtime::refuse(Turn& turn, const Error& error) {
     health_.read_only = true;
     health_.why = error.message;
     for (auto it = turn.reports.rbegin(); it != turn.reports.rend(); ++it)
-      inputs_.push_front(PendingReport{std::move(*it)});
+      inputs_.push_front(std::move(*it));
   }
   trial_at_ = turn.now + options_.trial_pause;
   const Result<void> reopened = open();

@@ -57,6 +57,13 @@ using Read = std::function<void(const core::State& state)>;
 // Carries out notices (webhook, mail); reports back through post(report).
 using NoticeSender = std::function<void(const core::Notice&)>;
 
+// Makes what steps run and looks at what they left, off this thread; reports back through
+// post(report).
+struct Steward {
+  std::function<void(const core::PrepareStep&)> prepare;
+  std::function<void(const core::CollectStep&)> collect;
+};
+
 struct Options {
   size_t inputs_per_turn = 4096;    // bounds the size of one commit
   Duration turn = milliseconds(5);  // and the time spent deciding before one
@@ -84,6 +91,7 @@ class Runtime {
   // Before open(). The driver serves the site of that name once the state has one.
   void add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver);
   void set_notice_sender(NoticeSender sender);
+  void set_steward(Steward steward);
   void on_commit(CommitListener listener);
   // Called once per turn on the runtime's thread, after the commit; for bounded upkeep such as
   // compaction.
@@ -96,7 +104,8 @@ class Runtime {
 
   // From any thread. Replies and reads run on the runtime's thread: they hand over and return.
   void post(Submission submission, Reply reply);
-  void post(core::Report report);
+  // `blobs`: of payloads that the report names.
+  void post(core::Report report, std::vector<journal::Blob> blobs = {});
   void read(Read read);
 
   // One turn on the calling thread; true when there was anything to do. The simulator calls this
@@ -128,6 +137,7 @@ class Runtime {
   };
   struct PendingReport {
     core::Report report;
+    std::vector<journal::Blob> blobs;
   };
   using Pending = std::variant<PendingRequest, PendingReport>;
   struct Answer {
@@ -140,7 +150,7 @@ class Runtime {
     journal::Batch batch;
     core::Effects outward;
     std::vector<Answer> answers;
-    std::vector<core::Report> reports;  // decided in this turn, kept until it is durable
+    std::vector<PendingReport> reports;  // decided in this turn, kept until it is durable
     std::map<std::pair<UserId, std::string>, JobId> keys;
     std::set<JobId> ended;         // in this turn, so history does not have them yet
     std::vector<AttemptId> stale;  // ended attempts whose report no longer matters
@@ -152,7 +162,7 @@ class Runtime {
   static bool ahead_of_history(const Turn& turn, const Pending& pending);
   void decide_input(Turn& turn, Pending pending);
   void decide_request(Turn& turn, PendingRequest pending);
-  void decide_report(Turn& turn, core::Report report);
+  void decide_report(Turn& turn, PendingReport pending);
   void tick(Turn& turn);
   void absorb(Turn& turn, core::Events events);
   bool commit(Turn& turn);
@@ -160,7 +170,7 @@ class Runtime {
   void recover();
   void send(core::Effects effects);
   site::StartOrder start_order(const core::StartAttempt& effect);
-  [[nodiscard]] Result<core::Payload> payload(JobId job, const Digest& digest);
+  [[nodiscard]] Result<core::Payload> payload(TaskId task, const Digest& digest);
   bool run_reads();
   void run_upkeep();
   bool note_turn(Duration took);  // whether the server is read-only after it
@@ -169,6 +179,7 @@ class Runtime {
 
   // Looks up what decide may not: known keys.
   std::optional<Digest> payload_of(JobId id);
+  [[nodiscard]] Result<void> complete_retry(core::RetryWorkflow& retry);
   [[nodiscard]] Result<std::vector<JobId>> known_keys(const Turn& turn,
                                                       const core::Request& request);
 
@@ -179,6 +190,7 @@ class Runtime {
   const Options options_;
   std::map<std::string, std::shared_ptr<site::SiteDriver>> drivers_;
   NoticeSender notice_sender_;
+  Steward steward_;
   std::vector<CommitListener> listeners_;
   std::vector<std::function<void()>> upkeep_;
   bool upkeep_owed_ = false;

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "runtime/runtime.h"
+#include "runtime/task_payload.h"
 
 namespace atl::runtime {
 
@@ -19,6 +20,12 @@ void Runtime::send(core::Effects effects) {
         [&](const core::ForgetAttempt& e) { forgets[e.site].push_back(e.attempt); },
         [&](const core::SendNotice& e) {
           if (notice_sender_) notice_sender_(e.notice);
+        },
+        [&](const core::PrepareStep& e) {
+          if (steward_.prepare) steward_.prepare(e);
+        },
+        [&](const core::CollectStep& e) {
+          if (steward_.collect) steward_.collect(e);
         },
         [](const auto&) {});
   }
@@ -60,19 +67,19 @@ site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
     order.user = user->second.name;
     order.uid = user->second.uid;
   }
-  auto decoded = payload(e.attempt.job, e.payload);
+  auto decoded = payload(e.attempt.task(), e.payload);
   CHECK(decoded.has_value(), "payload of " + to_string(e.attempt) + ": " + decoded.error().message);
   order.payload = std::move(*decoded);
   return order;
 }
 
-Result<core::Payload> Runtime::payload(JobId job, const Digest& digest) {
+Result<core::Payload> Runtime::payload(TaskId task, const Digest& digest) {
   if (digest == Digest{}) return core::Payload{};  // submitted without one
-  if (const core::Payload* known = payloads_.find(digest)) return *known;
-  const auto bytes = journal_.payload(job);
+  if (core::Payload* known = payloads_.find(digest)) return payload_of_task(*known, task.index);
+  const auto bytes = journal_.payload(task.job);
   if (!bytes) return tl::unexpected(bytes.error());
   payloads_.remember(digest, *bytes);
-  if (const core::Payload* decoded = payloads_.find(digest)) return *decoded;
+  if (core::Payload* decoded = payloads_.find(digest)) return payload_of_task(*decoded, task.index);
   return fail(ErrorCode::internal, "its bytes are malformed");
 }
 

@@ -31,6 +31,12 @@ struct Bytes {
   bool operator==(const Bytes&) const = default;
 };
 
+// Any JSON value, as text; who reads it knows what it may be.
+struct Json {
+  std::string text;
+  bool operator==(const Json&) const = default;
+};
+
 using Text = std::optional<std::string>;
 using Texts = std::optional<std::vector<std::string>>;
 using TextMap = std::optional<std::map<std::string, std::string>>;
@@ -52,10 +58,10 @@ enum class Kind : uint8_t {
   integer_map,
   object,   // a structure with a table of its own
   objects,  // a list of them
+  any,      // a JSON value that something else reads
   // Only in answers, which have no member behind them.
   number,
   time,
-  any,
 };
 
 struct Shape;
@@ -77,7 +83,9 @@ struct Doc {
   bool number_too = false;  // a text that may be written as a number
   bool list_too = false;    // a text that may be written as a list: what | separates
   bool adds = false;        // a text that, said once more on the command line, gains a comma and it
-  const char* also = nullptr;  // another name that is read
+  const char* also = nullptr;    // another name that is read
+  const char* schema = nullptr;  // of what may be anything: members of its JSON schema, such as
+                                 // "type":"array"
 };
 
 // How a table reaches a member whose type the Kind tells.
@@ -189,6 +197,8 @@ constexpr Kind kind_of() {
     return Kind::bytes;
   else if constexpr (std::is_same_v<V, Duration>)
     return Kind::duration;
+  else if constexpr (std::is_same_v<V, Json>)
+    return Kind::any;
   else if constexpr (std::is_same_v<V, std::vector<std::string>>)
     return Kind::texts;
   else if constexpr (std::is_same_v<V, std::vector<int64_t>>)

@@ -308,6 +308,9 @@ Result<void> parse_field(const Field& field, void* object, const json::value& va
       return parse_nested(field.shape(), field.access.make(object), value, path);
     case Kind::objects:
       return parse_objects(field, object, value, path);
+    case Kind::any:
+      static_cast<Json*>(field.access.make(object))->text = json::serialize(value);
+      return {};
     default:
       return parse_scalar(field, object, value, path);
   }

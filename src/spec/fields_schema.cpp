@@ -108,6 +108,7 @@ void write_type(JsonWriter& json, const Field& field) {
       bounds(json, field, "minItems", "maxItems");
       break;
     case Kind::any:
+      if (field.schema) json.raw(field.schema);
       break;
   }
   if (!field.choices.empty()) {

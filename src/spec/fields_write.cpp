@@ -56,6 +56,9 @@ void write_field(JsonWriter& json, const Field& field, const void* value) {
     case Kind::object:
       write_object(json, field.shape(), value);
       return;
+    case Kind::any:
+      json.raw(static_cast<const Json*>(value)->text);
+      return;
     case Kind::objects:
       json.begin_array();
       for (size_t i = 0; i < field.access.count(value); ++i)

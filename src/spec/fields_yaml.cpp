@@ -1,6 +1,10 @@
 #include "spec/fields_yaml.h"
 
+#include <charconv>
+#include <cmath>
+
 #include "base/text.h"
+#include "spec/json_writer.h"
 
 namespace atl::spec {
 namespace {
@@ -11,6 +15,40 @@ using yaml::wrong;
 void set_scalar(const Field& field, void* object, const Node& value) {
   if (auto ok = set_text(field, object, yaml::text_of(value)); !ok)
     wrong(value, ok.error().message);
+}
+
+// A plain scalar is what it looks like, one in quotes a text.
+void write_scalar(JsonWriter& json, const Node& value) {
+  const std::string_view text = value.text();
+  if (value.is_quoted()) return void(json.text(text));
+  if (text == "true" || text == "false") return void(json.boolean(text == "true"));
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  // As JSON writes it: 007 and .5 are texts.
+  const bool written =
+      !digits.empty() && digits.front() != '.' && digits.back() != '.' &&
+      !(digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9');
+  const bool numeric =
+      error == std::errc() && end == text.data() + text.size() && std::isfinite(number) && written;
+  numeric ? json.raw(text) : json.text(text);
+}
+
+void write_value(JsonWriter& json, const Node& value) {
+  if (value.is_null()) return void(json.null());
+  if (value.is_scalar()) return write_scalar(json, value);
+  if (value.is_sequence()) {
+    json.begin_array();
+    for (const Node item : value) write_value(json, item);
+    json.end_array();
+    return;
+  }
+  json.begin_object();
+  yaml::each_entry(value, [&](const std::string& key, const Node&, const Node& each) {
+    json.key(key);
+    write_value(json, each);
+  });
+  json.end_object();
 }
 
 // An object in full, or its shorthand.
@@ -56,6 +94,13 @@ void read_text(const Field& field, void* object, const Node& value) {
 
 }  // namespace
 
+std::string json_of(const Node& value) {
+  std::string out;
+  JsonWriter json(out);
+  write_value(json, value);
+  return out;
+}
+
 void read_field(const Field& field, void* object, const Node& value) {
   switch (field.kind) {
     case Kind::object:
@@ -68,6 +113,9 @@ void read_field(const Field& field, void* object, const Node& value) {
     case Kind::texts:
     case Kind::integers:
       return read_list(field, object, value);
+    case Kind::any:
+      static_cast<Json*>(field.access.make(object))->text = json_of(value);
+      return;
     default:
       return read_text(field, object, value);
   }

@@ -10,6 +10,9 @@ namespace atl::spec {
 void read_fields(const Shape& shape, void* object, const yaml::Node& node);
 void read_field(const Field& field, void* object, const yaml::Node& value);
 
+// Any value as JSON.
+std::string json_of(const yaml::Node& value);
+
 template <class T>
 void read_fields(T& object, const yaml::Node& node) {
   read_fields(shape_of<T>(), &object, node);

@@ -192,6 +192,9 @@ bool Node::is_null() const { return document_->items_[at_].kind == Document::Kin
 bool Node::is_scalar() const { return document_->items_[at_].kind == Document::Kind::scalar; }
 bool Node::is_sequence() const { return document_->items_[at_].kind == Document::Kind::sequence; }
 bool Node::is_map() const { return document_->items_[at_].kind == Document::Kind::map; }
+bool Node::is_quoted() const {
+  return document_->items_[at_].quoted || document_->items_[at_].block;
+}
 std::string_view Node::text() const { return document_->text_of(document_->items_[at_]); }
 Mark Node::mark() const { return document_->items_[at_].mark; }
 

@@ -34,6 +34,7 @@ class Node {
   bool is_map() const;
 
   std::string_view text() const;  // of a scalar
+  bool is_quoted() const;         // a scalar that is a text, whatever it looks like
   Mark mark() const;              // of an alias: where what it stands for is written
   // Where that byte of a scalar's text stands; of a block its line.
   Mark mark_at(size_t byte) const;

@@ -1,12 +1,15 @@
 #include "spec/workflow/workflow_file.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
+#include "base/template.h"
 #include "base/text.h"
 #include "spec/fields_yaml.h"
-#include "spec/workflow/template.h"
+#include "spec/workflow/condition.h"
+#include "spec/workflow/items.h"
 
 namespace atl::spec {
 namespace {
@@ -15,42 +18,115 @@ using yaml::each_entry;
 using yaml::Node;
 using yaml::wrong;
 
+constexpr yaml::Limits kLimits{.bytes = kWorkflowBytesMax,
+                               .bounds = {.depth = 32, .values = 20'000'000}};
+
 std::string_view type_of(const std::string& value) {
   if (value == "true" || value == "false") return "boolean";
   if (parse_int(value)) return "integer";
   return "text";
 }
 
+// A file that is included cannot be read: its own error, with its own place.
+struct Failed {
+  Error error;
+};
+
+[[noreturn]] void refuse_at(const std::string& file, yaml::Mark mark, const std::string& message) {
+  throw Failed{{ErrorCode::invalid, file + ":" + to_string(mark) + ": " + message, {}}};
+}
+
+// Where a text refers to something that is known only when all has been read.
+struct Mention {
+  Reference reference;
+  yaml::Mark mark;
+  uint32_t step = 0;
+};
+
+// The step and the output of "fetch.outputs.count".
+std::optional<std::pair<std::string, std::string>> output_in(const std::string& path) {
+  constexpr std::string_view kOutputs = ".outputs.";
+  const size_t at = path.find(kOutputs);
+  if (at == std::string::npos || at == 0 || at + kOutputs.size() == path.size())
+    return std::nullopt;
+  return std::pair(path.substr(0, at), path.substr(at + kOutputs.size()));
+}
+
 class WorkflowReader {
  public:
-  WorkflowFile read(const Node& root) {
-    if (root.is_null()) wrong(root, "a workflow needs steps: {hello: {run: echo hello}}");
-    // Parameters first: what refers to them is looked at as it is read.
-    std::optional<Node> params, env, defaults, steps;
-    const auto later = [](std::optional<Node>& section) {
-      return [&section](const Node& n) {
-        if (!n.is_null()) section = n;
-      };
-    };
-    yaml::read_map(root, {{"name", [&](const Node& n) { file_.name = yaml::text_of(n); }},
-                          {"params", later(params)},
-                          {"env", later(env)},
-                          {"defaults", later(defaults)},
-                          {"steps", later(steps)}});
-    if (params) read_params(*params);
-    if (env) read_env(*env);
-    if (defaults) read_defaults(*defaults);
-    if (steps) read_steps(*steps);
-    if (file_.steps.empty()) wrong(root, "a workflow needs steps: {hello: {run: echo hello}}");
-    for (WrittenStep& step : file_.steps) link(step);
+  WorkflowReader(const FileTexts& files, bool all) : texts_(files), all_(all) {}
+
+  void read(std::string_view text, const std::string& name, int depth) {
+    const size_t file = files_.size();
+    files_.push_back(name);
+    if (files_.size() > kIncludesMax || depth > 8)
+      throw Failed{
+          {ErrorCode::invalid, name + " is included too deeply, or one of too many files", {}}};
+    auto ok = yaml::read_yaml(
+        text, name, [&](const Node& root) { read_root(root, file, depth); }, kLimits);
+    if (!ok) throw Failed{ok.error()};
+  }
+
+  WorkflowFile finish() {
+    if (file_.steps.empty())
+      refuse_at(files_.front(), {1, 1}, "a workflow needs steps: {hello: {run: echo hello}}");
+    for (uint32_t i = 0; i < file_.steps.size(); ++i) link(i);
+    for (const Mention& mention : mentions_) settle(mention);
     refuse_cycle();
     return std::move(file_);
   }
 
  private:
+  void read_root(const Node& root, size_t file, int depth) {
+    if (root.is_null()) return;
+    // Parameters first: what refers to them is looked at as it is read.
+    std::optional<Node> include, params, env, defaults, templates, steps;
+    const auto later = [](std::optional<Node>& section) {
+      return [&section](const Node& n) {
+        if (!n.is_null()) section = n;
+      };
+    };
+    std::map<std::string, yaml::Setter> sections{{"steps", later(steps)}};
+    if (all_) {
+      sections.insert(
+          {{"name", [&](const Node& n) { set_name(n, depth); }},
+           {"include", later(include)},
+           {"params", later(params)},
+           {"env", later(env)},
+           {"defaults", later(defaults)},
+           {"templates", later(templates)},
+           {"fail_fast", [&](const Node& n) { file_.fail_fast = yaml::boolean(n); }},
+           {"parallel", [&](const Node& n) { file_.parallel = yaml::integer(n, 1, 1'000'000); }}});
+    }
+    yaml::read_map(root, sections);
+    if (include) read_includes(*include, depth);
+    if (params) read_params(*params);
+    if (env) read_env(*env);
+    if (defaults) read_defaults(*defaults);
+    if (templates) read_templates(*templates);
+    if (steps) read_steps(*steps, file);
+  }
+
+  void set_name(const Node& node, int depth) {
+    if (depth > 0) return;  // that of the file which includes it
+    file_.name = yaml::text_of(node);
+    if (auto ok = check_word(file_.name, "name"); !ok) wrong(node, ok.error().message);
+  }
+
+  void read_includes(const Node& node, int depth) {
+    const auto one = [&](const Node& each) {
+      const std::string path = yaml::text_of(each);
+      const auto text = texts_.find(path);
+      if (text == texts_.end()) wrong(each, quote(path) + " was not sent along with the workflow");
+      if (included_.insert(path).second) read(text->second, path, depth + 1);
+    };
+    if (!node.is_sequence()) return one(node);
+    for (const Node each : node) one(each);
+  }
+
   void read_params(const Node& node) {
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
-      if (auto ok = check_identifier(key, "parameter"); !ok) wrong(at, ok.error().message);
+      if (auto ok = check_word(key, "parameter"); !ok) wrong(at, ok.error().message);
       ParamSpec spec;
       if (value.is_map()) {
         read_fields(spec, value);
@@ -58,20 +134,24 @@ class WorkflowReader {
         spec.fallback = yaml::text_of(value);
         spec.type = std::string(type_of(*spec.fallback));
       }
-      params_.insert(key);
+      if (!params_.insert(key).second) wrong(at, "there is a parameter " + quote(key) + " already");
       file_.params.push_back({key, std::move(spec), at.mark()});
     });
   }
-  // Every reference of the texts in there stands for something.
-  void check_references(const Node& node) {
-    for (const Node each : node) check_references(each);
+
+  // Every reference of the texts in there stands for something; what is known later is noted.
+  void check_references(const Node& node, std::optional<uint32_t> step) {
+    for (const Node each : node) check_references(each, step);
     if (!node.is_scalar()) return;
     for (const Reference& reference : references_in(node.text())) {
-      if (reference.root != "params") continue;
-      if (!params_.count(reference.path)) refuse_reference(node, reference);
+      if (reference.root == "params") {
+        if (!params_.count(reference.path)) refuse_param(node, reference);
+      } else if (step) {
+        mentions_.push_back({reference, node.mark_at(reference.at), *step});
+      }
     }
   }
-  [[noreturn]] void refuse_reference(const Node& node, const Reference& reference) const {
+  [[noreturn]] void refuse_param(const Node& node, const Reference& reference) const {
     const auto meant = did_you_mean(reference.path, {params_.begin(), params_.end()});
     throw yaml::Wrong{node.mark_at(reference.at),
                       "{params." + reference.path + "} is no parameter of this workflow" +
@@ -79,55 +159,159 @@ class WorkflowReader {
   }
 
   void read_env(const Node& node) {
-    check_references(node);
+    check_references(node, std::nullopt);
     StepSpec holder;
+    holder.env = file_.env;
     read_field(*find_field(shape_of<StepSpec>(), "env"), &holder, node);
     file_.env = std::move(holder.env);
   }
   void read_defaults(const Node& node) {
-    check_references(node);
+    check_references(node, std::nullopt);
     read_fields(file_.defaults, node);
-    if (file_.defaults.needs) wrong(node, "needs belongs to a step, not to all of them");
+    for (const auto& [word, said] : {std::pair("needs", file_.defaults.needs.has_value()),
+                                     std::pair("outputs", file_.defaults.outputs.has_value()),
+                                     std::pair("for_each", file_.defaults.for_each.has_value())}) {
+      if (said) wrong(node, std::string(word) + " belongs to a step, not to all of them");
+    }
   }
-  void read_steps(const Node& node) {
+  void read_templates(const Node& node) {
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
-      if (auto ok = check_identifier(key, "step"); !ok) wrong(at, ok.error().message);
+      if (auto ok = check_word(key, "template"); !ok) wrong(at, ok.error().message);
+      check_references(value, std::nullopt);
+      StepSpec spec;
+      if (!value.is_null()) read_fields(spec, value);
+      if (spec.needs) wrong(at, "needs belongs to a step, not to a template");
+      if (!templates_.emplace(key, std::move(spec)).second)
+        wrong(at, "there is a template " + quote(key) + " already");
+    });
+  }
+
+  void read_steps(const Node& node, size_t file) {
+    each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
+      if (auto ok = check_word(key, "step"); !ok) wrong(at, ok.error().message);
       if (file_.steps.size() >= kStepsMax)
         wrong(at, "more than " + std::to_string(kStepsMax) + " steps; for_each makes more");
-      WrittenStep step{key, {}, at.mark(), {}};
-      check_references(value);
+      WrittenStep step{key, {}, at.mark(), {}, {}, file};
+      const auto number = static_cast<uint32_t>(file_.steps.size());
+      check_references(value, number);
       if (!value.is_null()) read_fields(step.spec, value);
-      const bool runs = step.spec.run || file_.defaults.run;
-      const bool calls = step.spec.argv || file_.defaults.argv;
-      if (!runs && !calls) wrong(at, "step " + quote(key) + " does nothing: give it run or argv");
-      if (step.spec.run && step.spec.argv)
-        wrong(at, "step " + quote(key) + " has both run and argv; keep one of them");
-      places_.emplace(key, static_cast<uint32_t>(file_.steps.size()));
+      if (step.spec.uses) use_template(step, at);
+      check_step(step, at);
+      if (!places_.emplace(key, number).second)
+        wrong(at, "there is a step " + quote(key) + " already");
       file_.steps.push_back(std::move(step));
     });
   }
 
+  void use_template(WrittenStep& step, const Node& at) {
+    const auto found = templates_.find(*step.spec.uses);
+    if (found == templates_.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, spec] : templates_) known.push_back(name);
+      const auto meant = did_you_mean(*step.spec.uses, known);
+      wrong(at, "step " + quote(step.name) + " uses " + quote(*step.spec.uses) +
+                    ", which is no template" + (meant ? "; did you mean " + *meant + "?" : ""));
+    }
+    StepSpec whole = found->second;
+    if (step.spec.run) whole.argv.reset();
+    if (step.spec.argv) whole.run.reset();
+    overlay(whole, step.spec);
+    step.spec = std::move(whole);
+  }
+
+  void check_step(WrittenStep& step, const Node& at) {
+    const StepSpec& spec = step.spec;
+    const bool runs = spec.run || (file_.defaults.run && !spec.argv);
+    const bool calls = spec.argv || (file_.defaults.argv && !spec.run);
+    if (!runs && !calls && !spec.simulate && !file_.defaults.simulate)
+      wrong(at, "step " + quote(step.name) + " does nothing: give it run or argv");
+    if (spec.run && spec.argv)
+      wrong(at, "step " + quote(step.name) + " has both run and argv; keep one of them");
+    const auto must = [&](const Result<void>& ok) {
+      if (!ok) wrong(at, "step " + quote(step.name) + ": " + ok.error().message);
+    };
+    if (spec.when) must(check_condition(spec.when->text));
+    if (spec.for_each) must(check_for_each(spec.for_each->text));
+    if (spec.check) {
+      const auto checks = checks_of(spec.check->text);
+      if (!checks) must(tl::unexpected(checks.error()));
+    }
+    if (!spec.outputs) return;
+    auto outputs = outputs_of(spec.outputs->text);
+    if (!outputs) must(tl::unexpected(outputs.error()));
+    step.outputs = std::move(*outputs);
+  }
+
   // Finds what the step needs by its names.
-  void link(WrittenStep& step) {
+  void link(uint32_t number) {
+    WrittenStep& step = file_.steps[number];
     if (!step.spec.needs) return;
     for (const NeedSpec& need : *step.spec.needs) {
       const auto place = places_.find(*need.step);
-      if (place == places_.end()) refuse_need(step, *need.step);
+      if (place == places_.end()) {
+        if (!all_) continue;  // of the workflow that it is added to
+        refuse_need(step, *need.step);
+      }
       if (std::find(step.needs.begin(), step.needs.end(), place->second) != step.needs.end())
-        throw yaml::Wrong{step.mark, "step " + quote(step.name) + " needs " + quote(*need.step) +
-                                         " twice; keep one of them"};
+        refuse_step(step, "needs " + quote(*need.step) + " twice; keep one of them");
       step.needs.push_back(place->second);
     }
   }
+  [[noreturn]] void refuse_step(const WrittenStep& step, const std::string& what) const {
+    refuse_at(files_[step.file], step.mark, "step " + quote(step.name) + " " + what);
+  }
   [[noreturn]] void refuse_need(const WrittenStep& step, const std::string& name) const {
+    const auto meant = nearest_step(name);
+    refuse_step(step, "needs " + quote(name) + ", which is no step" +
+                          (meant ? "; did you mean " + *meant + "?" : ""));
+  }
+  std::optional<std::string> nearest_step(const std::string& name) const {
     std::vector<std::string> known;
     for (const WrittenStep& each : file_.steps) {
       if (known.size() < 1000) known.push_back(each.name);
     }
-    const auto meant = did_you_mean(name, known);
-    throw yaml::Wrong{step.mark, "step " + quote(step.name) + " needs " + quote(name) +
-                                     ", which is no step" +
-                                     (meant ? "; did you mean " + *meant + "?" : "")};
+    return did_you_mean(name, known);
+  }
+
+  // A reference to what another step leaves makes it one that is needed.
+  void settle(const Mention& mention) {
+    WrittenStep& step = file_.steps[mention.step];
+    const std::string shown = "{" + mention.reference.root +
+                              (mention.reference.path.empty() ? "" : ".") + mention.reference.path +
+                              "}";
+    const auto refuse = [&](const std::string& why) {
+      refuse_at(files_[step.file], mention.mark, shown + " " + why);
+    };
+    if (mention.reference.root == "item") {
+      if (!step.spec.for_each) refuse("means something only in a step with for_each");
+    } else if (mention.reference.root == "env") {
+      const auto has = [&](const TextMap& env) {
+        return env && env->count(mention.reference.path);
+      };
+      if (!has(file_.env) && !has(file_.defaults.env) && !has(step.spec.env))
+        refuse("is no variable of this workflow's env");
+    } else if (mention.reference.root == "outputs") {
+      if (!has_output(step, mention.reference.path)) refuse("is no output of this step");
+    } else if (mention.reference.root == "steps") {
+      const auto found = output_in(mention.reference.path);
+      if (!found) refuse("is written {steps.STEP.outputs.NAME}");
+      const auto place = places_.find(found->first);
+      if (place == places_.end()) {
+        const auto meant = nearest_step(found->first);
+        refuse("names no step" + (meant ? "; did you mean " + *meant + "?" : std::string()));
+      }
+      if (!has_output(file_.steps[place->second], found->second))
+        refuse("names no output of " + found->first);
+      if (std::find(step.needs.begin(), step.needs.end(), place->second) != step.needs.end())
+        return;
+      if (!step.spec.needs) step.spec.needs.emplace();
+      step.spec.needs->push_back({found->first, {}, {}});
+      step.needs.push_back(place->second);
+    }
+  }
+  static bool has_output(const WrittenStep& step, const std::string& name) {
+    return std::any_of(step.outputs.begin(), step.outputs.end(),
+                       [&](const OutputSpec& each) { return each.name == name; });
   }
 
   void refuse_cycle() const {
@@ -152,18 +336,44 @@ class WorkflowReader {
       if (told > kTold + 1) names += " needs … ";
       names += " needs " + file_.steps[last ? at : *(step + 1)].name;
     }
-    throw yaml::Wrong{file_.steps[at].mark, "these steps wait for each other: " + names};
+    refuse_at(files_[file_.steps[at].file], file_.steps[at].mark,
+              "these steps wait for each other: " + names);
   }
 
+  const FileTexts& texts_;
+  const bool all_;  // a whole workflow; else steps of one that runs already
+  std::vector<std::string> files_;
+  std::set<std::string> included_;
   WorkflowFile file_;
   std::set<std::string> params_;
+  std::map<std::string, StepSpec> templates_;
   std::unordered_map<std::string, uint32_t> places_;
+  std::vector<Mention> mentions_;
 };
+
+Result<WorkflowFile> read_all(std::string_view text, const std::string& name,
+                              const FileTexts& files, bool all) {
+  try {
+    WorkflowReader reader(files, all);
+    reader.read(text, name, 0);
+    return reader.finish();
+  } catch (const Failed& failed) {
+    return tl::unexpected(failed.error);
+  }
+}
 
 }  // namespace
 
 std::vector<uint32_t> in_order(const WorkflowFile& file) {
   const auto count = static_cast<uint32_t>(file.steps.size());
+  bool as_written = true;
+  for (uint32_t i = 0; i < count && as_written; ++i)
+    as_written = std::ranges::all_of(file.steps[i].needs, [i](uint32_t need) { return need < i; });
+  if (as_written) {
+    std::vector<uint32_t> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   std::vector<uint32_t> left(count), begin(count + 1);
   for (const WrittenStep& step : file.steps) {
     for (const uint32_t need : step.needs) ++begin[need + 1];
@@ -187,13 +397,58 @@ std::vector<uint32_t> in_order(const WorkflowFile& file) {
   return order;
 }
 
-Result<WorkflowFile> parse_workflow(std::string_view text, const std::string& file_name) {
-  WorkflowFile file;
-  auto ok = yaml::read_yaml(text, file_name,
-                            [&](const Node& root) { file = WorkflowReader().read(root); },
-                            {.bytes = kWorkflowBytesMax, .bounds = {.depth = 32, .values = 20'000'000}});
+Result<WorkflowFile> parse_workflow(std::string_view text, const std::string& file_name,
+                                    const FileTexts& files) {
+  return read_all(text, file_name, files, true);
+}
+
+Result<WorkflowFile> parse_steps(std::string_view text, const std::string& file_name) {
+  return read_all(text, file_name, {}, false);
+}
+
+Result<std::vector<std::string>> files_named_in(std::string_view text,
+                                                const std::string& file_name) {
+  std::vector<std::string> paths;
+  const auto look_at_steps = [&](const Node& steps) {
+    if (!steps.is_map()) return;
+    each_entry(steps, [&](const std::string&, const Node&, const Node& step) {
+      if (!step.is_map()) return;
+      each_entry(step, [&](const std::string& key, const Node&, const Node& value) {
+        if (key != "for_each" || !value.is_map()) return;
+        for (std::string& path : files_of(json_of(value))) paths.push_back(std::move(path));
+      });
+    });
+  };
+  auto ok = yaml::read_yaml(
+      text, file_name,
+      [&](const Node& root) {
+        if (!root.is_map()) return;
+        each_entry(root, [&](const std::string& key, const Node&, const Node& value) {
+          if (key == "steps" || key == "templates") look_at_steps(value);
+          if (key != "include") return;
+          if (value.is_scalar()) paths.emplace_back(value.text());
+          if (!value.is_sequence()) return;
+          for (const Node each : value) {
+            if (each.is_scalar()) paths.emplace_back(each.text());
+          }
+        });
+      },
+      kLimits);
   if (!ok) return tl::unexpected(ok.error());
-  return file;
+  return paths;
+}
+
+Result<std::string> steps_json(std::string_view text, const std::string& file_name) {
+  if (const auto file = parse_steps(text, file_name); !file) return tl::unexpected(file.error());
+  std::string json;
+  auto ok = yaml::read_yaml(
+      text, file_name,
+      [&](const Node& root) {
+        yaml::read_map(root, {{"steps", [&](const Node& steps) { json = json_of(steps); }}});
+      },
+      kLimits);
+  if (!ok) return tl::unexpected(ok.error());
+  return json;
 }
 
 }  // namespace atl::spec

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spec/job_spec.h"
+#include "spec/workflow/recipe.h"
 #include "spec/yaml_node.h"
 
 namespace atl::spec {
@@ -55,6 +56,15 @@ struct StepSpec {
   Integer priority;
   TextMap labels;
   std::optional<SimulateSpec> simulate;
+  Text uses;
+  std::optional<Json> when;
+  std::optional<Json> for_each;
+  Integer parallel;
+  TextMap inputs;
+  std::optional<Json> outputs;
+  std::optional<Json> check;
+  Flag cache;
+  TextMap volumes;
   bool operator==(const StepSpec&) const = default;
 };
 
@@ -74,21 +84,43 @@ struct WrittenParam {
 };
 struct WrittenStep {
   std::string name;
-  StepSpec spec;
+  StepSpec spec;  // with what its template says and it does not
   yaml::Mark mark;
   std::vector<uint32_t> needs;  // by their place among the steps, in the order of spec.needs
+  std::vector<OutputSpec> outputs;
+  size_t file = 0;  // in which of the files it stands
 };
+
+// A file as it was sent along: its path as others name it, and its text.
+using FileTexts = std::map<std::string, std::string>;
 
 struct WorkflowFile {
   std::string name;
+  bool fail_fast = false;
+  Integer parallel;
   std::vector<WrittenParam> params;
   TextMap env;
   StepSpec defaults;
   std::vector<WrittenStep> steps;  // in the order of the file
 };
 
+// `file_name` is what errors say. Files that it includes, or that steps go through, are among
+// `files`.
 [[nodiscard]] Result<WorkflowFile> parse_workflow(std::string_view text,
-                                                  const std::string& file_name);
+                                                  const std::string& file_name,
+                                                  const FileTexts& files = {});
+// The steps alone, for one that runs already: {steps: {…}}. What they need may be among `known`.
+[[nodiscard]] Result<WorkflowFile> parse_steps(std::string_view text, const std::string& file_name);
+
+// The paths that the text includes, and those of files its steps go through: what has to be sent
+// along.
+[[nodiscard]] Result<std::vector<std::string>> files_named_in(std::string_view text,
+                                                              const std::string& file_name);
+
+// The section `steps` of a file as JSON, after a look at whether they are steps.
+[[nodiscard]] Result<std::string> steps_json(std::string_view text, const std::string& file_name);
+
+inline constexpr size_t kIncludesMax = 100;
 
 // The steps in an order in which each comes after what it needs; the file's own where that is one.
 std::vector<uint32_t> in_order(const WorkflowFile& file);

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array<const char*, 4> kStepTiers{"interactive", "service", "batch", "opportunistic"};
 constexpr std::array<const char*, 4> kParamTypes{"text", "integer", "number", "boolean"};
 
+constexpr const char* kConditionSchema = R"("type":["array","object","boolean"])";
+
 constexpr std::array kParamFields{
     field<&ParamSpec::type>({.name = "type",
                              .sentence = "What may be given for it.",
@@ -126,7 +128,56 @@ constexpr std::array kStepFields{
                               .high = kItemsMax}),
     field<&StepSpec::simulate>({.name = "simulate",
                                 .sentence = "What a simulated site pretends.",
-                                .example = "{\"run_for\": \"5s\"}"})};
+                                .example = "{\"run_for\": \"5s\"}"}),
+    field<&StepSpec::uses>({.name = "uses",
+                            .sentence = "A template of the workflow that says what this does not.",
+                            .example = "\"training\"",
+                            .high = 128}),
+    field<&StepSpec::when>({.name = "when",
+                            .sentence =
+                                "A condition, or a list of which all have to hold; else the "
+                                "step is skipped.",
+                            .example = "[{\"gt\": [\"{steps.find.outputs.count}\", 0]}]",
+                            .schema = kConditionSchema}),
+    field<&StepSpec::for_each>(
+        {.name = "for_each",
+         .sentence = "What it goes through, one task for each: a list, {range: 1-100}, {file: "
+                     "PATH} with one in a line, {grid: {NAME: [values]}}, or what a step left.",
+         .example = "[\"north\", \"south\"]",
+         .schema = R"("type":["array","object","string"])"}),
+    field<&StepSpec::parallel>({.name = "parallel",
+                                .sentence = "How many of its tasks may run at once.",
+                                .example = "10",
+                                .low = 1,
+                                .high = 1'000'000}),
+    field<&StepSpec::inputs>(
+        {.name = "inputs",
+         .sentence = "What it reads: files or values, in ATOLL_INPUT_NAME; they count for cache.",
+         .example = "{\"data\": \"{steps.fetch.outputs.archive}\"}",
+         .high = 1000}),
+    field<&StepSpec::outputs>(
+        {.name = "outputs",
+         .sentence =
+             "What it leaves: values that it writes to $ATOLL_OUTPUTS/NAME, and files below "
+             "its directory.",
+         .example = "{\"count\": {}, \"model\": {\"file\": \"model.pt\"}}",
+         .schema = R"("type":["array","object"])"}),
+    field<&StepSpec::check>(
+        {.name = "check",
+         .sentence =
+             "What has to be true when it has run: commands, or conditions over its outputs.",
+         .example = "[\"test -s model.pt\", {\"ge\": [\"{outputs.accuracy}\", 0.9]}]",
+         .schema = R"("type":["array","object","string"])"}),
+    field<&StepSpec::cache>({.name = "cache",
+                             .sentence = "An earlier success with the same script, inputs and "
+                                         "parameters will do instead.",
+                             .example = "true",
+                             .fallback = "false"}),
+    field<&StepSpec::volumes>(
+        {.name = "volumes",
+         .sentence = "Directories that it may write beside its own, in ATOLL_VOLUME_NAME.",
+         .example = "{\"data\": \"/srv/data\"}",
+         .high = 100})};
 
 Result<void> need_from_text(void* object, std::string_view text) {
   static_cast<NeedSpec*>(object)->step = std::string(text);

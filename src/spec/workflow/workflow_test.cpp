@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "spec/workflow/plan.h"
-#include "spec/workflow/template.h"
 #include "spec/workflow/workflow_file.h"
 
 namespace atl::spec {
@@ -51,6 +50,23 @@ TEST(WorkflowFile, ReadsWhatItDocuments) {
 TEST(WorkflowFile, EveryMistakeIsNamedWithItsPlace) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "f:1:1: a workflow needs steps"},
+      {"include: other.yaml\n", "f:1:10: \"other.yaml\" was not sent along"},
+      {"steps:\n  a: {run: x, uses: t}\n", "f:2:3: step \"a\" uses \"t\", which is no template"},
+      {"steps:\n  a: {run: x, when: {eqq: [1, 2]}}\n",
+       "f:2:3: step \"a\": \"eqq\" is no condition; did you mean eq?"},
+      {"steps:\n  a: {run: x, for_each: {grids: {}}}\n",
+       "f:2:3: step \"a\": for_each has \"grids\", which is none of range, file, grid, output and "
+       "queue; did you mean grid?"},
+      {"steps:\n  a: {run: x, outputs: {m: ../m.pt}}\n",
+       "f:2:3: step \"a\": output \"m\" is the file \"../m.pt\", which is not below"},
+      {"steps:\n  a: {run: x, outputs: {m: /etc/passwd}}\n",
+       "f:2:3: step \"a\": output \"m\" is the file \"/etc/passwd\", which is not below"},
+      {"steps:\n  a: {run: 'echo {steps.b.outputs.n}'}\n  b: {run: x}\n",
+       "f:2:18: {steps.b.outputs.n} names no output of b"},
+      {"steps:\n  a: {run: 'echo {steps.c.outputs.n}'}\n",
+       "f:2:18: {steps.c.outputs.n} names no step"},
+      {"steps:\n  a: {run: 'echo {env.X}'}\n", "f:2:18: {env.X} is no variable"},
+      {"steps:\n  a: {run: 'echo {item}'}\n", "f:2:18: {item} means something only in a step with"},
       {"steps: {}\n", "f:1:1: a workflow needs steps"},
       {"step: {}\n", "f:1:1: unknown key \"step\"; did you mean steps?"},
       {"steps:\n  a: {rum: x}\n", "f:2:7: unknown key \"rum\"; did you mean run?"},
@@ -84,21 +100,6 @@ TEST(WorkflowFile, EveryMistakeIsNamedWithItsPlace) {
   }
 }
 
-TEST(Template, OnlyReferencesAreReplaced) {
-  const auto filled = [](std::string_view text) {
-    return expand(text, [](const Reference& each) -> std::optional<std::string> {
-      if (each.root == "params") return "<" + each.path + ">";
-      return std::nullopt;
-    });
-  };
-  EXPECT_EQ(filled("{params.a}/{params.b-c}.txt"), "<a>/<b-c>.txt");
-  EXPECT_EQ(filled("awk '{print $1}' ${HOME} {1..3} {params} {params.} {param.x} {params.a b}"),
-            "awk '{print $1}' ${HOME} {1..3} {params} {params.} {param.x} {params.a b}");
-  EXPECT_EQ(filled("{{params.a}} {{{params.a}}} {{params.a} {steps.x.outputs.y} {"),
-            "{params.a} {{params.a}} {<a> {steps.x.outputs.y} {");
-  EXPECT_EQ(filled(""), "");
-}
-
 TEST(WorkflowFile, ABombOfAliasesIsDefused) {
   std::string bomb = "name: x\nenv:\n  a0: &a0 [x, x]\n";
   for (int i = 1; i < 12; ++i) {
@@ -108,13 +109,14 @@ TEST(WorkflowFile, ABombOfAliasesIsDefused) {
   }
   const auto file = parse_workflow(bomb + "steps: {s: {run: x}}\n", "f");
   ASSERT_FALSE(file);
-  EXPECT_NE(file.error().message.find("too many values"), std::string::npos) << file.error().message;
+  EXPECT_NE(file.error().message.find("too many values"), std::string::npos)
+      << file.error().message;
 }
 
 TEST(WorkflowPlan, FillsInParametersAndDefaults) {
   const auto file = parse_workflow(kFlood, "flood.yaml");
   ASSERT_TRUE(file) << file.error().message;
-  const auto plan = plan_workflow(*file, {{"region", "north"}});
+  const auto plan = plan_workflow(*file, {.params = {{"region", "north"}}});
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->params,
             (std::map<std::string, std::string>{{"region", "north"}, {"year", "2017"}}));
@@ -135,7 +137,7 @@ TEST(WorkflowPlan, RefusesParametersThatAreNot) {
   const auto file = parse_workflow(kFlood, "flood.yaml");
   ASSERT_TRUE(file);
   const auto refusal = [&](const std::map<std::string, std::string>& given) {
-    const auto plan = plan_workflow(*file, given);
+    const auto plan = plan_workflow(*file, {.params = given});
     return plan ? "" : plan.error().field + ": " + plan.error().message;
   };
   EXPECT_EQ(refusal({}), "params.region: parameter region has to be given: --set region=north");
@@ -145,6 +147,92 @@ TEST(WorkflowPlan, RefusesParametersThatAreNot) {
             "params.year: parameter year is \"soon\"; it must be a whole number");
   EXPECT_EQ(refusal({{"region", "north"}, {"yer", "1"}}),
             "params.yer: the workflow has no parameter \"yer\"; did you mean year?");
+}
+
+TEST(WorkflowFile, IncludesAndTemplatesAreOneWorkflow) {
+  const FileTexts files{
+      {"common.yaml",
+       "params: {size: 3}\ntemplates:\n  train: {argv: [train, -n, '{params.size}'], "
+       "timeout: 1h}\nsteps:\n  fetch: {run: get}\n"}};
+  const auto file = parse_workflow(
+      "include: common.yaml\nsteps:\n  one: {uses: train, needs: fetch, timeout: 2h}\n", "f",
+      files);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto plan = plan_workflow(*file);
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(plan->steps[1].job.command->back(), "3");
+  EXPECT_EQ(plan->steps[1].job.time, hours(2));
+  const auto broken =
+      parse_workflow("include: a.yaml\n", "f", {{"a.yaml", "steps:\n  x: {rum: y}\n"}});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().message.substr(0, 15), "a.yaml:2:7: unk");
+}
+
+TEST(WorkflowPlan, WhatAStepLeavesIsNeededByWhoNamesIt) {
+  const auto file = parse_workflow(
+      "steps:\n  count: {run: 'echo 3 > $ATOLL_OUTPUTS/n', outputs: [n]}\n"
+      "  use: {run: 'echo {steps.count.outputs.n}'}\n",
+      "f");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto plan = plan_workflow(*file);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(plan->steps[0].prepared);
+  EXPECT_NE(plan->steps[0].job.script->find("ATOLL_OUTPUTS"), std::string::npos);
+  EXPECT_TRUE(plan->steps[1].prepared);
+  EXPECT_EQ(plan->steps[1].needs, (std::vector<PlannedNeed>{{0, false, false}}));
+  EXPECT_EQ(plan->steps[1].recipe->steps->at("count"), 0);
+  StepMaker maker;
+  StepsBatch batch;
+  for (const PlannedStep& step : plan->steps) ASSERT_TRUE(maker.add(step, batch));
+  EXPECT_EQ(batch.kinds.size(), 1u);
+  EXPECT_TRUE(batch.steps[0].collected);
+  EXPECT_EQ(batch.steps[1].payload, Digest{});
+  const auto recipe = parse_json<Recipe>(batch.blobs.back().second);
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_NE(recipe->job->script->find("{steps.count.outputs.n}"), std::string::npos);
+}
+
+TEST(WorkflowPlan, AGridIsOneArray) {
+  const auto file = parse_workflow(
+      "params: {lrs: '[0.1, 0.2]'}\nsteps:\n  t: {run: 'train {item.lr} {item.n}', parallel: 2, "
+      "for_each: {grid: {lr: '{params.lrs}', n: [1, 2, 3]}}}\n",
+      "f");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto plan = plan_workflow(*file);
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_TRUE(plan->steps[0].items);
+  EXPECT_EQ(plan->steps[0].items->keys, (std::vector<std::string>{"lr", "n"}));
+  EXPECT_EQ(plan->steps[0].items->count(), 6u);
+  EXPECT_EQ(plan->steps[0].items->values[6], "0.2");
+  StepMaker maker;
+  StepsBatch batch;
+  ASSERT_TRUE(maker.add(plan->steps[0], batch));
+  EXPECT_TRUE(batch.steps[0].array);
+  EXPECT_EQ(batch.steps[0].indices.size(), 6u);
+  EXPECT_EQ(batch.kinds[0].terms.parallel_max, 2u);
+}
+
+TEST(WorkflowPlan, OnlyAndFromTakeOverWhatWasLeft) {
+  const auto file = parse_workflow(
+      "steps:\n  a: {run: x}\n  b: {run: x, needs: a}\n  c: {run: x, needs: b}\n  d: {run: x, "
+      "needs: a}\n",
+      "f");
+  ASSERT_TRUE(file);
+  PlanOptions options;
+  options.only = "b";
+  EXPECT_FALSE(plan_workflow(*file, options));
+  options.earlier = {{"a", {{7}, 0}}, {"b", {{7}, 1}}};
+  auto plan = plan_workflow(*file, options);
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(plan->steps[0].recipe->reuse, (ReuseSpec{7, 0}));
+  options.only.clear();
+  options.from = "b";
+  plan = plan_workflow(*file, options);
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->steps.size(), 3u);
+  EXPECT_EQ(plan->steps[2].name, "c");
 }
 
 TEST(WorkflowFile, StepsComeAfterWhatTheyNeed) {

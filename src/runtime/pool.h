@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace atl::api {
+namespace atl::runtime {
 
 class Pool {
  public:
@@ -34,4 +34,4 @@ class Pool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace atl::api
+}  // namespace atl::runtime

@@ -1,4 +1,4 @@
-#include "api/safe_files.h"
+#include "site/safe_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-namespace atl::api {
+namespace atl::site {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -166,4 +166,4 @@ Result<void> write_below(const std::string& root, const std::string& path,
   return failed(path, error == EISDIR || error == ENOTEMPTY ? ENOENT : error);
 }
 
-}  // namespace atl::api
+}  // namespace atl::site

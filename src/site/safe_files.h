@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-namespace atl::api {
+namespace atl::site {
 
 class OwnedFd {
  public:
@@ -53,4 +53,4 @@ struct OpenFile {
 [[nodiscard]] Result<void> write_below(const std::string& root, const std::string& path,
                                        const std::string& bytes);
 
-}  // namespace atl::api
+}  // namespace atl::site

@@ -1,12 +1,12 @@
-#include "spec/workflow/template.h"
+#include "base/template.h"
 
 #include <algorithm>
 #include <array>
 
-namespace atl::spec {
+namespace atl {
 namespace {
 
-constexpr std::array<std::string_view, 4> kRoots{"params", "env", "steps", "item"};
+constexpr std::array<std::string_view, 5> kRoots{"params", "env", "steps", "item", "outputs"};
 
 bool part_of_path(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -64,4 +64,4 @@ std::string expand(std::string_view text,
   return out += text.substr(done);
 }
 
-}  // namespace atl::spec
+}  // namespace atl

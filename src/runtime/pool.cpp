@@ -1,6 +1,6 @@
-#include "api/pool.h"
+#include "runtime/pool.h"
 
-namespace atl::api {
+namespace atl::runtime {
 
 Pool::Pool(size_t threads, size_t queue_max) : queue_max_(queue_max), inline_(threads == 0) {
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
@@ -48,4 +48,4 @@ void Pool::run() {
   }
 }
 
-}  // namespace atl::api
+}  // namespace atl::runtime

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace atl::spec {
+namespace atl {
 
 struct Reference {
   size_t at = 0;     // where its brace opens
@@ -26,4 +26,4 @@ std::vector<Reference> references_in(std::string_view text);
 std::string expand(std::string_view text,
                    const std::function<std::optional<std::string>(const Reference&)>& value);
 
-}  // namespace atl::spec
+}  // namespace atl

@@ -1,0 +1,89 @@
+// Workflows in the API: what their files are sent as, and how they are shown. For the sources of
+// this room only.
+#pragma once
+
+#include "api/context.h"
+#include "api/job_row.h"
+#include "spec/workflow/workflow_file.h"
+
+namespace atl::api {
+
+struct WorkflowWish {
+  spec::TextMap files;
+  spec::Text main;
+  spec::TextMap set;
+  spec::Text ns;
+  spec::Text name;
+  spec::Text directory;
+  spec::Text only;
+  spec::Text from;
+  spec::Flag paused;
+  spec::Flag keep;
+};
+struct StepsWish {
+  std::optional<spec::Json> steps;
+  spec::Text directory;
+};
+struct RetryWish {
+  spec::Texts steps;
+};
+
+// A step as it is shown: what was kept of it, and of one that is under way what the state says.
+struct ShownStep {
+  journal::KeptStep kept;
+  core::StepState state = core::StepState::waiting;
+  core::StepKind kind;
+  std::optional<core::Job> live;  // its job, without what is large
+  bool placed = false;
+  Time started;
+  Time queued;
+  Time ended;
+  uint64_t tasks = 1;
+  core::Tally outcomes{};
+  core::Usage used;  // of all attempts together; the peak is the largest
+  uint32_t attempts = 0;
+  std::optional<int32_t> exit_code;
+  std::string site;
+  std::string node;
+};
+
+struct ShownWorkflow {
+  journal::KeptWorkflow kept;
+  core::StepTally tally{};
+  bool paused = false;
+  bool cancelled = false;
+  bool live = false;
+};
+
+// The word for how far a workflow or step is, and for how it ended.
+const char* state_word(const ShownWorkflow& shown);
+const char* state_word(core::StepState state);
+const char* outcome_word(core::StepState state);  // null while it is not over
+
+[[nodiscard]] Result<WorkflowId> workflow_id(const CallPtr& call);
+
+// Calls `then` off the core's thread, or refuses the call with not_found.
+void find_workflow(const CallPtr& call, WorkflowId id, std::function<void(ShownWorkflow)> then);
+// Steps from `first` on, at most `max`, with all that is known of them.
+void find_steps(const CallPtr& call, ShownWorkflow of, uint32_t first, size_t max,
+                std::function<void(std::vector<ShownStep>)> then);
+// Only those under way, at most `max`.
+void find_active_steps(const CallPtr& call, ShownWorkflow of, size_t max,
+                       std::function<void(std::vector<ShownStep>)> then);
+
+void write_workflow(spec::JsonWriter& json, const core::State& table, const ShownWorkflow& shown);
+void write_step(spec::JsonWriter& json, const ShownStep& step,
+                const std::function<std::string(uint32_t)>& name_of_step);
+
+}  // namespace atl::api
+
+namespace atl::spec {
+
+template <>
+const Shape& shape_of<api::WorkflowWish>();
+template <>
+const Shape& shape_of<api::StepsWish>();
+template <>
+const Shape& shape_of<api::RetryWish>();
+
+}  // namespace atl::spec

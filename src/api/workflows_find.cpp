@@ -1,0 +1,192 @@
+// What there is to show of workflows: how far they are from the state, the rest from history.
+#include <numeric>
+
+#include "api/handlers.h"
+#include "api/workflows.h"
+#include "base/text.h"
+
+namespace atl::api {
+namespace {
+
+constexpr size_t kAttemptsAdded = 10'000;  // of one step; what is beyond is not in the sums
+
+// Without what may be large: a job's tasks and tries.
+core::Job small_copy(const core::Job& job) {
+  core::Job copy;
+  copy.id = job.id;
+  copy.array = job.array;
+  copy.submitted = job.submitted;
+  copy.tally = job.tally;
+  copy.size = job.size;
+  copy.placed = job.placed;
+  return copy;
+}
+
+// Of a live step, on the core's thread.
+void look_at(const core::State& state, const core::Workflow& of, ShownStep& shown) {
+  const core::Step& step = of.steps[shown.kept.number];
+  shown.state = step.state;
+  const core::Job* job = state.job(step.job);
+  if (!job) return;
+  shown.live = small_copy(*job);
+  shown.placed = job->placed > 0;
+  if (job->tasks.empty()) return;
+  const core::TaskState& first = job->tasks.begin()->second.state;
+  if (const auto* running = std::get_if<core::TaskRunning>(&first))
+    shown.started = running->started;
+  if (const auto* placement = core::placement_of(first)) {
+    shown.site = name_of(state, placement->site);
+    shown.node = placement->node;
+  }
+}
+
+void add_attempt(const core::State& table, const journal::EndedAttempt& attempt, ShownStep& step) {
+  const core::Usage& usage = attempt.result.usage;
+  ++step.attempts;
+  step.used.cpu = step.used.cpu + usage.cpu;
+  step.used.memory_peak_bytes = std::max(step.used.memory_peak_bytes, usage.memory_peak_bytes);
+  step.used.read_bytes += usage.read_bytes;
+  step.used.written_bytes += usage.written_bytes;
+  if (usage.started && (!step.started || usage.started < step.started))
+    step.started = usage.started;
+  step.site = name_of(table, attempt.placement.site);
+  step.node = attempt.placement.node;
+  if (!attempt.array) step.exit_code = attempt.result.exit_code;
+}
+
+// Of a step that has or had a job, from history.
+Result<void> look_back(Context& context, const core::State& table, ShownStep& step) {
+  const JobId id = step.kept.job;
+  if (!id) return {};
+  if (step.live) {
+    step.queued = step.live->submitted;
+    step.tasks = step.live->size;
+    step.outcomes = step.live->tally;
+  } else if (const auto job = context.history.job(id)) {
+    step.queued = job->job.submitted;
+    step.ended = job->ended;
+    step.tasks = job->job.size;
+    step.outcomes = job->job.tally;
+  }
+  const auto attempts = context.history.attempts(id, {}, kAttemptsAdded);
+  if (!attempts) return tl::unexpected(attempts.error());
+  for (const journal::EndedAttempt& attempt : *attempts) add_attempt(table, attempt, step);
+  return {};
+}
+
+struct Search {
+  CallPtr call;
+  WorkflowId id;
+  std::vector<ShownStep> steps;
+  std::function<void(std::vector<ShownStep>)> then;
+};
+
+void finish(const std::shared_ptr<Search>& search) {
+  const auto table = search->call->context.directory.table();
+  const auto kinds = search->call->context.history.step_kinds(search->id);
+  if (!kinds) return search->call->refuse(kinds.error());
+  for (ShownStep& step : search->steps) {
+    if (step.kept.step.kind < kinds->size()) step.kind = (*kinds)[step.kept.step.kind];
+    if (auto ok = look_back(search->call->context, *table, step); !ok)
+      return search->call->refuse(ok.error());
+    if (step.kept.ended) step.ended = step.kept.ended;
+  }
+  search->then(std::move(search->steps));
+}
+
+}  // namespace
+
+Result<WorkflowId> workflow_id(const CallPtr& call) {
+  const auto number = parse_int(call->request().param("workflow"));
+  if (number && *number > 0) return WorkflowId{static_cast<uint64_t>(*number)};
+  return fail(ErrorCode::not_found,
+              quote(call->request().param("workflow")) + " is no workflow: write its number",
+              "workflow");
+}
+
+const char* state_word(const ShownWorkflow& shown) {
+  if (!shown.live) return "ended";
+  if (shown.cancelled) return "stopping";
+  if (shown.paused) return "paused";
+  const auto count = [&](core::StepState state) { return shown.tally[static_cast<size_t>(state)]; };
+  const auto total =
+      static_cast<uint64_t>(std::accumulate(shown.tally.begin(), shown.tally.end(), uint64_t{0}));
+  const uint64_t unbegun = count(core::StepState::waiting) + count(core::StepState::ready);
+  return unbegun == total ? "waiting" : "running";
+}
+
+const char* state_word(core::StepState state) {
+  if (core::ended(state)) return "ended";
+  return state == core::StepState::finished ? "collecting" : enum_name(state);
+}
+
+const char* outcome_word(core::StepState state) {
+  if (!core::ended(state)) return nullptr;
+  return state == core::StepState::blocked ? "skipped" : enum_name(state);
+}
+
+void find_workflow(const CallPtr& call, WorkflowId id, std::function<void(ShownWorkflow)> then) {
+  const auto look = [call, id](const core::State& state) -> Result<ShownWorkflow> {
+    ShownWorkflow shown;
+    const core::Workflow* live = state.workflow(id);
+    if (!live) return shown;
+    shown.live = true;
+    shown.tally = live->tally;
+    shown.paused = live->paused;
+    shown.cancelled = live->cancelled;
+    return shown;
+  };
+  view(call, look, [call, id, then = std::move(then)](ShownWorkflow shown) {
+    auto kept = call->context.history.workflow(id);
+    const auto table = call->context.directory.table();
+    if (!kept || !core::may_view(*table, call->actor, kept->ns))
+      return call->refuse(
+          {ErrorCode::not_found, "there is no workflow " + to_string(id), "workflow"});
+    shown.kept = std::move(*kept);
+    if (!shown.live) shown.tally = shown.kept.tally;
+    then(std::move(shown));
+  });
+}
+
+void find_steps(const CallPtr& call, ShownWorkflow of, uint32_t first, size_t max,
+                std::function<void(std::vector<ShownStep>)> then) {
+  auto rows = call->context.history.steps(of.kept.id, first, max);
+  if (!rows) return call->refuse(rows.error());
+  auto search = std::make_shared<Search>(Search{call, of.kept.id, {}, std::move(then)});
+  for (journal::KeptStep& row : *rows) {
+    ShownStep& step = search->steps.emplace_back();
+    step.state = row.state.value_or(core::StepState::waiting);
+    step.tasks = row.step.indices.size();
+    step.kept = std::move(row);
+  }
+  if (!of.live) return finish(search);
+  call->context.runtime.read([search](const core::State& state) {
+    if (const core::Workflow* live = state.workflow(search->id)) {
+      for (ShownStep& step : search->steps) look_at(state, *live, step);
+    }
+    run_on(search->call->context.quick, search->call, [search] { finish(search); });
+  });
+}
+
+void find_active_steps(const CallPtr& call, ShownWorkflow of, size_t max,
+                       std::function<void(std::vector<ShownStep>)> then) {
+  auto search = std::make_shared<Search>(Search{call, of.kept.id, {}, std::move(then)});
+  call->context.runtime.read([search, max](const core::State& state) {
+    const core::Workflow* live = state.workflow(search->id);
+    for (uint32_t i = 0; live && i < live->steps.size() && search->steps.size() < max; ++i) {
+      if (!core::under_way(live->steps[i].state)) continue;
+      search->steps.emplace_back().kept.number = i;
+      look_at(state, *live, search->steps.back());
+    }
+    run_on(search->call->context.quick, search->call, [search] {
+      for (ShownStep& step : search->steps) {
+        auto row = search->call->context.history.steps(search->id, step.kept.number, 1);
+        if (!row) return search->call->refuse(row.error());
+        if (!row->empty()) step.kept = std::move(row->front());
+      }
+      finish(search);
+    });
+  });
+}
+
+}  // namespace atl::api

@@ -1,0 +1,321 @@
+// Workflows come in: the files are read off the core's thread, and their steps are handed to it a
+// batch at a time, so that one with many of them keeps nobody waiting.
+#include <algorithm>
+#include <cstring>
+
+#include "api/handlers.h"
+#include "api/workflows.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "spec/workflow/plan.h"
+
+namespace atl::api {
+namespace {
+
+constexpr size_t kRunsLookedAt = 20;  // before: for what steps left that are not run again
+
+// A workflow on its way in.
+struct Arrival {
+  CallPtr call;
+  spec::WorkflowPlan plan;
+  spec::StepMaker maker;
+  core::SubmitWorkflow command;  // without steps
+  journal::Blob files;
+  WorkflowId id;
+  size_t sent = 0;
+  bool keep = false;
+};
+using ArrivalPtr = std::shared_ptr<Arrival>;
+
+std::vector<journal::Blob> blobs_of(spec::StepsBatch& batch) {
+  std::vector<journal::Blob> blobs;
+  blobs.reserve(batch.blobs.size());
+  for (auto& [digest, bytes] : batch.blobs) blobs.push_back({digest, std::move(bytes)});
+  return blobs;
+}
+
+Result<spec::StepsBatch> next_batch(Arrival& arrival) {
+  spec::StepsBatch batch;
+  const size_t end =
+      std::min(arrival.plan.steps.size(), arrival.sent + size_t{core::kStepsBatchMax});
+  for (; arrival.sent < end; ++arrival.sent) {
+    spec::PlannedStep& step = arrival.plan.steps[arrival.sent];
+    if (auto ok = arrival.maker.add(step, batch); !ok) return tl::unexpected(ok.error());
+    step.job = {};  // its bytes are in the batch now
+  }
+  return batch;
+}
+
+void answer_submitted(const ArrivalPtr& arrival) {
+  std::string body;
+  spec::JsonWriter json(body);
+  const std::string id = to_string(arrival->id);
+  json.begin_object().member("id", id).member("name", arrival->command.name);
+  json.member("steps", uint64_t{arrival->plan.steps.size()}).end_object();
+  http::Headers headers;
+  headers.add("Location", "/api/v1/workflows/" + id);
+  arrival->call->respond_json(std::move(body), 201, std::move(headers));
+}
+
+void send_rest(const ArrivalPtr& arrival);
+
+void send_more(const ArrivalPtr& arrival) {
+  run_on(arrival->call->context.slow, arrival->call, [arrival] { send_rest(arrival); });
+}
+
+// One that cannot be completed is taken back.
+void give_up(const ArrivalPtr& arrival, const Error& error) {
+  runtime::Submission cancel{{arrival->call->actor, core::CancelWorkflow{arrival->id}}, {}, {}};
+  arrival->call->context.runtime.post(std::move(cancel), nullptr);
+  arrival->call->refuse(error);
+}
+
+void send_rest(const ArrivalPtr& arrival) {
+  auto batch = next_batch(*arrival);
+  if (!batch) return give_up(arrival, batch.error());
+  core::AddSteps add;
+  add.id = arrival->id;
+  add.kinds = std::move(batch->kinds);
+  add.steps = std::move(batch->steps);
+  add.numbered = true;
+  add.keep = arrival->keep;
+  add.seal = arrival->sent == arrival->plan.steps.size();
+  const bool last = add.seal;
+  runtime::Submission submission{{arrival->call->actor, std::move(add)}, blobs_of(*batch), {}};
+  arrival->call->context.runtime.post(std::move(submission),
+                                      [arrival, last](Result<runtime::Accepted> accepted) {
+                                        if (!accepted) return give_up(arrival, accepted.error());
+                                        last ? answer_submitted(arrival) : send_more(arrival);
+                                      });
+}
+
+void send_first(const ArrivalPtr& arrival) {
+  auto batch = next_batch(*arrival);
+  if (!batch) return arrival->call->refuse(batch.error());
+  core::SubmitWorkflow first = arrival->command;
+  first.kinds = std::move(batch->kinds);
+  first.steps = std::move(batch->steps);
+  first.sealed = arrival->sent == arrival->plan.steps.size();
+  const bool whole = first.sealed;
+  std::vector<journal::Blob> blobs = blobs_of(*batch);
+  blobs.push_back(arrival->files);
+  command(arrival->call, std::move(first), std::move(blobs),
+          [arrival, whole](const runtime::Accepted& accepted) {
+            arrival->id = event_of<core::WorkflowSubmitted>(accepted)->id;
+            whole ? answer_submitted(arrival) : send_more(arrival);
+          });
+}
+
+// What is shown of a workflow besides its steps: its parameters, and what it was asked for with.
+std::string document_of(const WorkflowWish& wish, const spec::WorkflowPlan& plan,
+                        const std::string& main) {
+  std::string text;
+  spec::JsonWriter json(text);
+  json.begin_object().member("main", main).member("directory", wish.directory.value_or(""));
+  json.key("params").begin_object();
+  for (const auto& [name, value] : plan.params) json.member(name, value);
+  json.end_object();
+  json.member("only", wish.only.value_or("")).member("from", wish.from.value_or(""));
+  json.end_object();
+  return text;
+}
+
+std::string files_text(const spec::FileTexts& files) {
+  std::string text;
+  spec::JsonWriter json(text);
+  json.begin_object();
+  for (const auto& [path, each] : files) json.member(path, each);
+  json.end_object();
+  return text;
+}
+
+// The name that the file gives, or that of the file.
+std::string workflow_name(const WorkflowWish& wish, const spec::WorkflowFile& file,
+                          const std::string& main) {
+  if (wish.name && !wish.name->empty()) return *wish.name;
+  if (!file.name.empty()) return file.name;
+  std::string name = main.substr(main.rfind('/') + 1);
+  for (const char* ending : {".yaml", ".yml"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - std::strlen(ending));
+  }
+  for (char& c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '.';
+    if (!kept) c = '-';
+  }
+  return check_word(name, "name") ? name : "workflow";
+}
+
+// The last success of each step in earlier runs of that name, which the actor may see.
+Result<std::map<std::string, core::StepRef>> earlier_successes(const CallPtr& call,
+                                                               const std::string& ns,
+                                                               const std::string& name) {
+  constexpr size_t kPage = 10'000;
+  std::map<std::string, core::StepRef> found;
+  const auto table = call->context.directory.table();
+  const core::Namespace* space = table->namespace_named(ns);
+  if (!space || !core::may_view(*table, call->actor, space->id)) return found;
+  const auto runs = call->context.history.workflows(
+      {.ns = space->id, .visible = {}, .user = {}, .name = name}, {}, 10 * kRunsLookedAt);
+  if (!runs) return tl::unexpected(runs.error());
+  size_t looked = 0;
+  for (const journal::KeptWorkflow& run : *runs) {
+    if (run.name != name || ++looked > kRunsLookedAt) continue;
+    for (uint32_t first = 0;; first += kPage) {
+      const auto page = call->context.history.steps(run.id, first, kPage);
+      if (!page) return tl::unexpected(page.error());
+      for (const journal::KeptStep& step : *page) {
+        if (step.state == core::StepState::succeeded)
+          found.try_emplace(step.step.name, core::StepRef{run.id, step.number});
+      }
+      if (page->size() < kPage) break;
+    }
+  }
+  return found;
+}
+
+struct Read {
+  spec::WorkflowFile file;
+  std::string main;
+};
+
+Result<Read> read_files(const WorkflowWish& wish) {
+  if (!wish.files || wish.files->empty())
+    return fail(ErrorCode::invalid, "files is missing: {\"flow.yaml\": \"steps: …\"}", "files");
+  const std::string main = wish.main.value_or(wish.files->begin()->first);
+  const auto text = wish.files->find(main);
+  if (text == wish.files->end())
+    return fail(ErrorCode::invalid, "main is " + quote(main) + ", which is not among files",
+                "main");
+  auto file = spec::parse_workflow(text->second, main, *wish.files);
+  if (!file) return fail(file.error().code, file.error().message, "files");
+  return Read{std::move(*file), main};
+}
+
+Result<ArrivalPtr> plan(const CallPtr& call, WorkflowWish wish) {
+  auto read = read_files(wish);
+  if (!read) return tl::unexpected(read.error());
+  auto arrival = std::make_shared<Arrival>();
+  arrival->call = call;
+  arrival->command.ns = wish.ns.value_or(core::kDefaultNamespace);
+  arrival->command.name = workflow_name(wish, read->file, read->main);
+  if (auto ok = check_word(arrival->command.name, "name"); !ok) return tl::unexpected(ok.error());
+  spec::PlanOptions options;
+  options.params = wish.set.value_or(options.params);
+  options.directory = wish.directory.value_or("");
+  options.only = wish.only.value_or("");
+  options.from = wish.from.value_or("");
+  if (!options.only.empty() && !options.from.empty())
+    return fail(ErrorCode::invalid, "only and from exclude each other", "only");
+  if (!options.only.empty() || !options.from.empty()) {
+    auto earlier = earlier_successes(call, arrival->command.ns, arrival->command.name);
+    if (!earlier) return tl::unexpected(earlier.error());
+    options.earlier = std::move(*earlier);
+  }
+  options.files = std::move(*wish.files);
+  auto planned = spec::plan_workflow(read->file, options);
+  if (!planned) return tl::unexpected(planned.error());
+  arrival->plan = std::move(*planned);
+  std::string files = files_text(options.files);
+  arrival->files = {spec::sha256(files), std::move(files)};
+  arrival->command.files = arrival->files.digest;
+  arrival->command.document = document_of(wish, arrival->plan, read->main);
+  arrival->command.fail_fast = arrival->plan.fail_fast;
+  arrival->command.parallel_max = arrival->plan.parallel_max;
+  arrival->command.paused = wish.paused.value_or(false);
+  arrival->command.keep = arrival->keep = wish.keep.value_or(false);
+  return arrival;
+}
+
+void write_planned(spec::JsonWriter& json, const Arrival& arrival) {
+  constexpr size_t kShown = 1'000;
+  json.member("steps", uint64_t{arrival.plan.steps.size()}).key("plan").begin_array();
+  for (size_t i = 0; i < std::min(kShown, arrival.plan.steps.size()); ++i) {
+    const spec::PlannedStep& step = arrival.plan.steps[i];
+    json.begin_object().member("name", step.name);
+    std::vector<std::string> needs;
+    for (const spec::PlannedNeed& need : step.needs)
+      needs.push_back(arrival.plan.steps[need.step].name);
+    json.member("needs", needs).key("tasks");
+    const bool later = step.prepared && step.recipe->for_each;
+    later ? json.null() : json.number(uint64_t{step.items ? step.items->count() : 1});
+    json.member("kept", step.recipe && step.recipe->reuse.has_value()).end_object();
+  }
+  json.end_array();
+}
+
+// Says what would be submitted, or why it would be refused.
+void try_out(const ArrivalPtr& arrival) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object().member("name", arrival->command.name).key("params").begin_object();
+  for (const auto& [name, value] : arrival->plan.params) json.member(name, value);
+  write_planned(json.end_object(), *arrival);
+  json.end_object();
+  auto batch = next_batch(*arrival);
+  if (!batch) return arrival->call->refuse(batch.error());
+  core::SubmitWorkflow first = arrival->command;
+  first.kinds = std::move(batch->kinds);
+  first.steps = std::move(batch->steps);
+  arrival->call->context.runtime.read(
+      [call = arrival->call, first = std::move(first), body](const core::State& state) {
+        const auto events = core::decide(state, {state.now, core::Request{call->actor, first}});
+        if (!events) return call->refuse(events.error());
+        call->respond_json(std::string(body));
+      });
+}
+
+}  // namespace
+
+void submit_workflow(const CallPtr& call) {
+  const bool dry = call->query_all("dry_run") == std::vector<std::string>{"true"};
+  auto wish = body_of<WorkflowWish>(call);
+  if (!wish) return;
+  auto kept = std::make_shared<WorkflowWish>(std::move(*wish));
+  run_on(call->context.slow, call, [call, kept, dry] {
+    auto arrival = plan(call, std::move(*kept));
+    if (!arrival) return call->refuse(arrival.error());
+    dry ? try_out(*arrival) : send_first(*arrival);
+  });
+}
+
+void add_steps(const CallPtr& call) {
+  const auto id = workflow_id(call);
+  if (!id) return call->refuse(id.error());
+  auto wish = body_of<StepsWish>(call);
+  if (!wish) return;
+  auto kept = std::make_shared<StepsWish>(std::move(*wish));
+  run_on(call->context.slow, call, [call, id = *id, kept] {
+    const std::string text = "{\"steps\":" + (kept->steps ? kept->steps->text : "{}") + "}";
+    const auto file = spec::parse_steps(text, "steps");
+    if (!file) return call->refuse({file.error().code, file.error().message, "steps"});
+    spec::PlanOptions options;
+    options.directory = kept->directory.value_or("");
+    auto planned = spec::plan_workflow(*file, options);
+    if (!planned) return call->refuse(planned.error());
+    spec::StepMaker maker;
+    spec::StepsBatch batch;
+    core::AddSteps add;
+    add.id = id;
+    for (spec::PlannedStep& step : planned->steps) {
+      // The core finds what they need by name, among all that there are then.
+      for (const spec::PlannedNeed& need : step.needs)
+        step.needs_by_name.emplace_back(planned->steps[need.step].name,
+                                        core::Need{0, need.can_fail, need.can_skip});
+      step.needs.clear();
+      if (auto ok = maker.add(step, batch); !ok) return call->refuse(ok.error());
+    }
+    add.kinds = std::move(batch.kinds);
+    add.steps = std::move(batch.steps);
+    add.needs = std::move(batch.needs_by_name);
+    const uint64_t count = add.steps.size();
+    command(call, std::move(add), blobs_of(batch), [call, id, count](const runtime::Accepted&) {
+      std::string body;
+      spec::JsonWriter json(body);
+      json.begin_object().member("id", to_string(id)).member("added", count).end_object();
+      call->respond_json(std::move(body), 201);
+    });
+  });
+}
+
+}  // namespace atl::api

@@ -1,0 +1,54 @@
+// Workflows on the command line. For the sources of this room only.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/json.h"
+#include "cli/session.h"
+
+namespace atl::cli {
+
+struct WorkflowFlags {
+  std::string file;
+  std::vector<std::string> set;  // NAME=VALUE
+  std::string only;
+  std::string from;
+  std::string name;
+  std::string ns;
+  bool dry_run = false;
+  bool paused = false;
+  bool keep = false;
+};
+
+// Whether `run` and `submit` are given a workflow: a file that ends in .yaml or .yml.
+bool is_workflow(const std::string& word);
+// What stands behind the file's name is about the workflow too.
+[[nodiscard]] Result<void> read_words(const std::vector<std::string>& words, WorkflowFlags& flags);
+
+// The file and all that it names, as the server takes them. `invalid` names what cannot be read.
+[[nodiscard]] Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags);
+
+// `run` follows it to its end; `submit` prints its number.
+[[nodiscard]] Result<int> run_workflow(Session& session, const WorkflowFlags& flags, bool follow);
+[[nodiscard]] Result<int> follow_workflow(Session& session, const std::string& id);
+
+// The lines that show how far a workflow is: one for all of it, one for each step under way.
+class WorkflowProgress {
+ public:
+  std::vector<std::string> lines(const Json& workflow, const std::vector<Json>& active, int width,
+                                 std::chrono::steady_clock::time_point now);
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> begun_;
+  std::int64_t done_at_start_ = 0;
+};
+
+// "████████░░░░", as many columns as `width`.
+std::string bar(double part, int width);
+
+}  // namespace atl::cli

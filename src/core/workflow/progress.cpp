@@ -1,0 +1,262 @@
+// How workflows go on by themselves: what is ready starts, what has finished is judged, and what
+// can no longer run ends with its reason.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/decide.h"
+#include "core/limits.h"
+
+namespace atl::core {
+namespace {
+
+using workflow::Fallen;
+
+StepState state_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::succeeded:
+      return StepState::succeeded;
+    case Outcome::cancelled:
+      return StepState::cancelled;
+    default:
+      return StepState::failed;
+  }
+}
+
+std::string short_of(std::string text) {
+  if (text.size() <= kReasonBytesMax) return text;
+  size_t end = kReasonBytesMax;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;  // not within a letter
+  text.resize(end);
+  return text;
+}
+
+std::string why_fallen(const Workflow& of, const Fallen& each) {
+  const std::string needs = "needs " + of.steps[each.because].name;
+  return each.how == StepState::skipped ? needs + ", which was skipped"
+                                        : needs + ", which did not succeed";
+}
+
+// Ends what falls with the steps that the draft ends, those together that fall for the same one.
+void end_fallen(const Workflow& of, std::vector<Fallen> ending, Draft& draft) {
+  const std::vector<Fallen> fallen = workflow::fallen_with(of, std::move(ending));
+  for (size_t i = 0; i < fallen.size();) {
+    StepsEnded event{of.id, {}, fallen[i].how, why_fallen(of, fallen[i]), {}, {}, {}};
+    const Fallen first = fallen[i];
+    for (; i < fallen.size() && fallen[i].how == first.how && fallen[i].because == first.because;
+         ++i)
+      event.steps.add(fallen[i].step);
+    draft.add(std::move(event));
+  }
+}
+
+// What is told of one step that ends.
+struct Ending {
+  StepState how = StepState::succeeded;
+  std::string message;
+  std::string outputs;
+  StepRef reused;
+  Digest cache;
+};
+
+void end_step(const Workflow& of, uint32_t step, Ending ending, Draft& draft) {
+  draft.add(StepsEnded{of.id, IntervalSet(Interval{step, step}), ending.how,
+                       short_of(std::move(ending.message)), std::move(ending.outputs),
+                       ending.reused, ending.cache});
+}
+
+// A failure that nobody puts up with, in a workflow that does not go on after one.
+bool ends_all(const Workflow& of, uint32_t step, StepState how) {
+  return of.fail_fast && !of.cancelled && how != StepState::succeeded &&
+         how != StepState::skipped && !workflow::tolerated(of, step);
+}
+
+// One step has ended: what falls with it, or all of the workflow.
+void end_one(const State& state, const Workflow& of, uint32_t step, Ending ending, Draft& draft) {
+  const StepState how = ending.how;
+  end_step(of, step, std::move(ending), draft);
+  if (ends_all(of, step, how))
+    return stop_steps(state, of, StepState::blocked, of.steps[step].name + " did not succeed",
+                      {{step, how, step}}, draft);
+  end_fallen(of, {{step, how, step}}, draft);
+}
+
+// What is decided of one workflow by one tick.
+class Advance {
+ public:
+  Advance(const State& state, const Workflow& of, uint64_t& job, uint32_t& budget, Draft& draft)
+      : state_(state), of_(of), job_(job), budget_(budget), draft_(draft) {}
+
+  void run() {
+    if (!of_.finished.empty()) return judge_finished();
+    const uint32_t left = of_.count(StepState::waiting) + of_.count(StepState::ready);
+    if (left + of_.under_way == 0) return end();
+    if (!of_.paused && !of_.cancelled) start_ready();
+  }
+
+ private:
+  // All of them at once: two that failed may have followers in common.
+  void judge_finished() {
+    std::vector<Fallen> ending;
+    std::optional<Fallen> fatal;
+    for (const uint32_t number : of_.finished) {
+      if (budget_ == 0) break;
+      --budget_;
+      const Step& step = of_.steps[number];
+      if (step.collected && step.outcome == Outcome::succeeded && !of_.cancelled) {
+        draft_.add(StepCollecting{{of_.id, number}});
+        continue;
+      }
+      const StepState how = state_of(step.outcome);
+      const bool plain = how == StepState::succeeded;
+      end_step(of_, number,
+               {how,
+                plain ? "" : std::string("its job ended as ") + enum_name(step.outcome),
+                {},
+                {},
+                {}},
+               draft_);
+      ending.push_back({number, how, number});
+      if (ends_all(of_, number, how)) fatal = ending.back();
+    }
+    if (!fatal) return end_fallen(of_, std::move(ending), draft_);
+    stop_steps(state_, of_, StepState::blocked, of_.steps[fatal->step].name + " did not succeed",
+               std::move(ending), draft_);
+  }
+
+  void start_ready() {
+    const Namespace& space = state_.namespaces.at(of_.ns);
+    const uint32_t most = of_.parallel_max ? of_.parallel_max : kStepsUnderWayMax;
+    uint32_t under_way = of_.under_way;
+    uint64_t jobs = space.jobs;
+    for (const uint32_t number : of_.ready) {
+      const bool full = space.quota.queued && jobs >= *space.quota.queued;
+      if (budget_ == 0 || under_way >= most || full) return;
+      --budget_;
+      ++under_way;
+      const Step& step = of_.steps[number];
+      if (step.prepared) {
+        draft_.add(StepPreparing{{of_.id, number}});
+        continue;
+      }
+      ++jobs;
+      draft_.add(job_of_step(state_, of_, number, JobId{++job_}, step.payload, step.array,
+                             step.indices, {}));
+    }
+  }
+
+  void end() {
+    Outcome outcome = of_.cancelled ? Outcome::cancelled : Outcome::succeeded;
+    uint64_t bad = 0;
+    std::string first;
+    for (uint32_t i = 0; i < of_.steps.size() && !of_.cancelled; ++i) {
+      const StepState how = of_.steps[i].state;
+      const bool badly = how == StepState::failed || how == StepState::cancelled;
+      if (!badly || workflow::tolerated(of_, i)) continue;
+      if (bad++ == 0) first = of_.steps[i].name;
+      outcome = how == StepState::failed || outcome == Outcome::failed ? Outcome::failed
+                                                                       : Outcome::cancelled;
+    }
+    const std::string more = bad > 1 ? " and " + std::to_string(bad - 1) + " more" : "";
+    draft_.add(
+        WorkflowEnded{of_.id, outcome, bad > 0 ? "step " + first + more + " did not succeed" : "",
+                             of_.tally});
+  }
+
+  const State& state_;
+  const Workflow& of_;
+  uint64_t& job_;
+  uint32_t& budget_;
+  Draft& draft_;
+};
+
+// The step a report is about, or null when the report is late.
+const Workflow* current(const State& state, StepRef step, StepState as) {
+  const Workflow* of = state.workflow(step.workflow);
+  if (!of || step.step >= of->steps.size()) return nullptr;
+  return of->steps[step.step].state == as ? of : nullptr;
+}
+
+}  // namespace
+
+JobSubmitted job_of_step(const State& state, const Workflow& of, uint32_t number, JobId id,
+                         const Digest& payload, bool array, const IntervalSet& indices,
+                         std::optional<uint32_t> parallel_max) {
+  const StepKind& kind = of.kinds[of.steps[number].kind];
+  JobSubmitted job;
+  job.id = id;
+  job.ns = of.ns;
+  job.user = of.user;
+  job.name = of.steps[number].name;
+  job.terms = kind.terms;
+  if (parallel_max) job.terms.parallel_max = *parallel_max;
+  settle_parts(state, job.terms.resources);
+  job.payload = payload;
+  job.array = array;
+  job.indices = indices;
+  job.labels = kind.labels;
+  job.of = {of.id, number};
+  return job;
+}
+
+void stop_steps(const State& state, const Workflow& of, StepState how, const std::string& why,
+                const std::vector<Fallen>& but, Draft& draft) {
+  std::set<uint32_t> left_out;
+  for (const Fallen& each : but) left_out.insert(each.step);
+  StepsEnded unbegun{of.id, {}, how, why, {}, {}, {}};
+  StepsEnded under{of.id, {}, StepState::cancelled, why, {}, {}, {}};
+  for (uint32_t i = 0; i < of.steps.size(); ++i) {
+    const Step& step = of.steps[i];
+    if (left_out.contains(i)) continue;
+    if (step.state <= StepState::ready) unbegun.steps.add(i);
+    if (step.state == StepState::preparing || step.state == StepState::collecting)
+      under.steps.add(i);
+    const Job* job = step.state == StepState::running ? state.job(step.job) : nullptr;
+    if (job) cancel_whole(*job, state.terms_of(*job).grace, draft);
+  }
+  if (!unbegun.steps.empty()) draft.add(std::move(unbegun));
+  if (!under.steps.empty()) draft.add(std::move(under));
+}
+
+void decide_step(const State& state, const StepPrepared& report, Draft& draft) {
+  const Workflow* of = current(state, report.step, StepState::preparing);
+  if (!of) return;
+  const uint32_t step = report.step.step;
+  switch (report.result) {
+    case StepPrepared::Result::run:
+      draft.add(job_of_step(state, *of, step, JobId{state.counters.job + 1}, report.payload,
+                            report.array, report.indices, report.parallel_max));
+      return;
+    case StepPrepared::Result::reuse:
+      return end_one(state, *of, step,
+                     {StepState::succeeded, report.message, report.outputs, report.reused, {}},
+                     draft);
+    case StepPrepared::Result::skip:
+      return end_one(state, *of, step, {StepState::skipped, report.message, {}, {}, {}}, draft);
+    case StepPrepared::Result::fail:
+      return end_one(state, *of, step, {StepState::failed, report.message, {}, {}, {}}, draft);
+  }
+}
+
+void decide_step(const State& state, const StepCollected& report, Draft& draft) {
+  const Workflow* of = current(state, report.step, StepState::collecting);
+  if (!of || of->steps[report.step.step].job != report.job) return;
+  const StepState how = report.failed ? StepState::failed : StepState::succeeded;
+  end_one(state, *of, report.step.step, {how, report.message, report.outputs, {}, report.cache},
+          draft);
+}
+
+void advance_workflows(const State& state, Draft& draft) {
+  uint32_t budget = kStepsPerRoundMax;
+  uint64_t job = state.counters.job;
+  for (const WorkflowId id : state.workflows_due) {
+    if (budget == 0) return;
+    Advance(state, state.workflows.at(id), job, budget, draft).run();
+  }
+  for (const WorkflowId id : state.workflows_unsealed) {
+    const Workflow& of = state.workflows.at(id);
+    if (of.touched + kUnsealedMax > draft.now()) continue;
+    draft.add(WorkflowEnded{id, Outcome::cancelled, "not all of its steps arrived", of.tally});
+  }
+}
+
+}  // namespace atl::core

@@ -1,0 +1,67 @@
+// How a step is prepared when its turn comes, and what is looked at when its job has ended: kept
+// beside the step as JSON.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "spec/job_spec.h"
+
+namespace atl::spec {
+
+// A value that the step writes to $ATOLL_OUTPUTS/NAME, or a file that it leaves in its directory.
+struct OutputSpec {
+  Text name;
+  Text file;
+  bool operator==(const OutputSpec&) const = default;
+};
+
+// What an earlier run of the step has left is taken over.
+struct ReuseSpec {
+  Integer workflow;
+  Integer step;
+  bool operator==(const ReuseSpec&) const = default;
+};
+
+struct Recipe {
+  std::optional<JobSpec> job;  // with references to what others leave
+  std::optional<Json> when;
+  std::optional<Json> for_each;
+  TextMap params;
+  TextMap inputs;
+  std::optional<std::vector<OutputSpec>> outputs;
+  Texts check;                  // commands
+  std::optional<Json> asserts;  // conditions over the outputs
+  Flag cache;
+  IntegerMap steps;  // the numbers of those that it refers to
+  TextMap files;     // that for_each names
+  std::optional<ReuseSpec> reuse;
+  bool operator==(const Recipe&) const = default;
+};
+
+template <>
+const Shape& shape_of<OutputSpec>();
+template <>
+const Shape& shape_of<ReuseSpec>();
+template <>
+const Shape& shape_of<Recipe>();
+
+// The outputs of a step as they are written: [count], {count: {}, model: {file: model.pt}} or
+// {model: model.pt}.
+[[nodiscard]] Result<std::vector<OutputSpec>> outputs_of(const std::string& json);
+
+// The commands and the conditions of a check: one text, or a list of both.
+struct Checks {
+  std::vector<std::string> commands;
+  std::string conditions;  // JSON, empty: none
+};
+[[nodiscard]] Result<Checks> checks_of(const std::string& json);
+
+// The job with what makes its outputs be found, and its checks behind it.
+void wrap(const Recipe& recipe, JobSpec& job);
+
+// The job that only checks what an earlier one left.
+JobSpec checking_job(const Recipe& recipe, const JobSpec& job);
+
+}  // namespace atl::spec

@@ -1,0 +1,27 @@
+#include "steward/steward.h"
+
+namespace atl::steward {
+namespace {
+
+constexpr size_t kQueueMax = 1'000'000;  // as many as steps can be under way in all workflows
+
+}  // namespace
+
+Steward::Steward(Sources sources, Post post, size_t threads)
+    : sources_(std::move(sources)), post_(std::move(post)), pool_(threads, kQueueMax) {}
+
+runtime::Steward Steward::verbs() {
+  return {.prepare =
+              [this](const core::PrepareStep& order) {
+                std::ignore = pool_.post([this, order] {
+                  Prepared prepared = prepare(sources_, order);
+                  post_(std::move(prepared.report), std::move(prepared.blobs));
+                });
+              },
+          .collect =
+              [this](const core::CollectStep& order) {
+                std::ignore = pool_.post([this, order] { post_(collect(sources_, order), {}); });
+              }};
+}
+
+}  // namespace atl::steward

@@ -225,8 +225,8 @@ struct SubmitWorkflow {
   std::vector<StepKind> kinds;
   std::vector<NewStep> steps;
 };
-// Steps of a kind say its place in the list here, unless they are `numbered` as what they are in the
-// whole workflow.
+// Steps of a kind say its place in the list here, unless they are `numbered` as what they are in
+// the whole workflow.
 struct AddSteps {
   WorkflowId id;
   std::vector<StepKind> kinds;

@@ -61,9 +61,9 @@ inline constexpr uint32_t kStepsBatchMax =
 inline constexpr uint32_t kStepsUnderWayMax =
     4'000;  // of a workflow: a million steps are never a million live jobs
 inline constexpr uint32_t kStepsPerRoundMax = 2'000;  // started or ended by one tick
-inline constexpr uint32_t kStepNeedsMax = 100'000;    // of one step: one that waits for all of a fan
-inline constexpr uint32_t kWorkflowsMax = 10'000;     // not ended
-inline constexpr uint32_t kReasonBytesMax = 1'000;    // why a step ended as it did
+inline constexpr uint32_t kStepNeedsMax = 100'000;  // of one step: one that waits for all of a fan
+inline constexpr uint32_t kWorkflowsMax = 10'000;   // not ended
+inline constexpr uint32_t kReasonBytesMax = 1'000;  // why a step ended as it did
 inline constexpr uint32_t kOutputBytesMax = 64 << 10;  // of all values of a step
 inline constexpr Duration kUnsealedMax =
     minutes(10);  // whoever was adding its steps is gone: it never starts

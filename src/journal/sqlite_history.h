@@ -27,8 +27,8 @@ class SqliteHistory : public History {
   Result<std::string> payload(JobId job) override;
   Result<uint64_t> count() override;
   Result<KeptWorkflow> workflow(WorkflowId id) override;
-  Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter, WorkflowId before,
-                                              size_t max) override;
+  [[nodiscard]] Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter,
+                                                            WorkflowId before, size_t max) override;
   Result<std::vector<KeptStep>> steps(WorkflowId id, uint32_t first, size_t max) override;
   Result<std::vector<core::StepKind>> step_kinds(WorkflowId id) override;
   Result<std::string> step_bytes(core::StepRef step, bool recipe) override;

@@ -101,7 +101,8 @@ Result<void> write_version(Database& database, const core::WorkflowSubmitted& ev
 
 Result<void> write_workflow(Database& database, const core::WorkflowSubmitted& event, Time at,
                             uint32_t version) {
-  Query query = database.query("INSERT INTO workflows VALUES(?, ?, ?, ?, ?, ?, 0, 0, '', ?, ?, ?, x'')");
+  Query query =
+      database.query("INSERT INTO workflows VALUES(?, ?, ?, ?, ?, ?, 0, 0, '', ?, ?, ?, x'')");
   query.bind(number(event.id)).bind(event.ns.value).bind(event.user.value).text(event.name);
   query.bind(version).bind(at.us).blob(event.document).bind(event.fail_fast);
   return database.check(query.bind(event.parallel_max).run());

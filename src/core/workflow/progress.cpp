@@ -157,9 +157,8 @@ class Advance {
                                                                        : Outcome::cancelled;
     }
     const std::string more = bad > 1 ? " and " + std::to_string(bad - 1) + " more" : "";
-    draft_.add(
-        WorkflowEnded{of_.id, outcome, bad > 0 ? "step " + first + more + " did not succeed" : "",
-                             of_.tally});
+    draft_.add(WorkflowEnded{
+        of_.id, outcome, bad > 0 ? "step " + first + more + " did not succeed" : "", of_.tally});
   }
 
   const State& state_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/flat.h"
+#include "base/id_map.h"
 #include "base/lazy_map.h"
 #include "core/event.h"
 #include "core/metering/meter.h"
@@ -290,12 +291,12 @@ struct State {
   Counters counters;
   std::map<UserId, User> users;
   std::map<TokenId, Token> tokens;
-  std::map<NamespaceId, Namespace> namespaces;
+  IdMap<NamespaceId, Namespace> namespaces;
   std::map<SiteId, Site> sites;
-  std::map<TermsId, TermsEntry> terms;
-  std::map<JobId, Job> jobs;
+  IdMap<TermsId, TermsEntry> terms;
+  IdMap<JobId, Job> jobs;
   std::map<NoticeId, Notice> notices;
-  std::map<CohortId, Cohort> cohorts;
+  IdMap<CohortId, Cohort> cohorts;
   Policy policy;
   Calendar calendar;
   std::map<ReservationId, Reservation> reservations;

@@ -172,6 +172,12 @@ class IdMap {
   static unsigned slot_of(const K& key) { return static_cast<unsigned>(key.value % kSlots); }
   static uint64_t bit_of(const K& key) { return uint64_t{1} << slot_of(key); }
 
+  // As long as none is missing between the first and it, its number tells where it is.
+  typename Chunks::const_iterator find_chunk(uint64_t number) const {
+    const uint64_t place = chunks_.empty() ? 0 : number - chunks_.begin()->first;
+    if (place < chunks_.size() && chunks_.nth(place)->first == number) return chunks_.nth(place);
+    return chunks_.find(number);
+  }
   template <class It>
   It first_of(size_t chunk) const {
     const bool any = chunk < chunks_.size();
@@ -179,13 +185,13 @@ class IdMap {
   }
   template <class It>
   It find_as(const K& key) const {
-    const auto chunk = chunks_.find(chunk_of(key));
+    const auto chunk = find_chunk(chunk_of(key));
     if (chunk == chunks_.end() || !chunk->second->slots[slot_of(key)])
       return first_of<It>(chunks_.size());
     return {&chunks_, static_cast<size_t>(chunk - chunks_.begin()), slot_of(key)};
   }
   const value_type* value_of(const K& key) const {
-    const auto chunk = chunks_.find(chunk_of(key));
+    const auto chunk = find_chunk(chunk_of(key));
     return chunk == chunks_.end() ? nullptr : chunk->second->slots[slot_of(key)].get();
   }
 

@@ -270,7 +270,7 @@ struct ShapeEntry {
 };
 
 // Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
-using Leaders = std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>>;
+using Leaders = IdMap<NamespaceId, std::map<TermsId, std::set<AttemptId>>>;
 
 struct Counters {
   uint64_t job = 0;

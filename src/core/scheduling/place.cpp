@@ -148,14 +148,27 @@ struct Best {
   }
 };
 
+// How many thousandths of devices must be free at least: whole ones are.
+int64_t least_devices(const Resources& resources) {
+  int64_t sum = 0;
+  for (const DeviceRequest& request : resources.devices)
+    sum += takes_whole(request) ? int64_t{request.count} * kWholeDevice : 0;
+  return sum;
+}
+
 void offer_alike(const World& world, const Alike& alike, const Terms& terms,
                  const Allowance& allowed, Best& best) {
   const Resources& asked = terms.resources;
-  const NodeView& some = world.nodes[alike.some];
-  const auto lacks_memory = [&](const auto& each) { return std::get<1>(each) < asked.memory_bytes; };
+  if (alike.devices_milli < least_devices(asked)) return;
+  if (asked.devices.empty() && best.beats({}, alike.devices_milli)) return;
+  const auto lacks_memory = [&](const auto& each) {
+    return std::get<1>(each) < asked.memory_bytes;
+  };
   auto at = std::find_if_not(alike.nodes.lower_bound({asked.cpu_milli, INT64_MIN, 0}),
                              alike.nodes.end(), lacks_memory);
-  if (at == alike.nodes.end() || !meant(some, terms)) return;
+  if (at == alike.nodes.end()) return;
+  const NodeView& some = world.nodes[alike.some];
+  if (!meant(some, terms)) return;
   Fitness fitness;
   if (!asked.devices.empty()) {
     const auto picked = pick(some.free.devices, asked, allowed);

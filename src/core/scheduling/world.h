@@ -43,10 +43,10 @@ struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
-  uint64_t make = 0;          // the same for nodes that are alike when empty
+  uint64_t make = 0;                   // the same for nodes that are alike when empty
   std::vector<uint64_t> device_makes;  // of each device
-  bool only_by_name = false;  // no place for work that does not ask for it
-  Room free;                  // for anybody, now
+  bool only_by_name = false;           // no place for work that does not ask for it
+  Room free;                           // for anybody, now
   Room later;  // when those that are stopping have ended, without what is claimed of it
   std::vector<Lent> lent;
   std::vector<Kept> kept;
@@ -107,7 +107,7 @@ class ShapeSet {
 struct Ask {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
-  std::vector<std::pair<size_t, int64_t>> devices_milli;  // by the place of the quotas' key
+  SmallVector<std::pair<size_t, int64_t>, 2> devices_milli;  // by the place of the quotas' key
 };
 
 struct World {

@@ -29,6 +29,7 @@
 
 #include "base/describe.h"
 #include "base/flat.h"
+#include "base/id_map.h"
 #include "base/ids.h"
 #include "base/interval_set.h"
 #include "base/lazy_map.h"
@@ -112,6 +113,8 @@ template <class K, class V>
 struct IsMap<LazyMap<K, V>> : std::true_type {};
 template <class K, class V>
 struct IsMap<FlatMap<K, V>> : std::true_type {};
+template <class K, class V>
+struct IsMap<IdMap<K, V>> : std::true_type {};
 template <class T>
 struct IsSet : std::false_type {};
 template <class T>

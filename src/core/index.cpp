@@ -142,10 +142,11 @@ void set_member(std::set<T>& set, const T& member, int sign) {
 
 void set_leader(State& state, const Job& job, AttemptId attempt, int sign) {
   if (!state.terms_of(job).resources.devices.empty()) return;
-  const std::pair key{job.ns, job.terms};
-  std::set<AttemptId>& leaders = state.leaders[key];
+  auto& groups = state.leaders[job.ns];
+  std::set<AttemptId>& leaders = groups[job.terms];
   set_member(leaders, attempt, sign);
-  if (leaders.empty()) state.leaders.erase(key);
+  if (leaders.empty()) groups.erase(job.terms);
+  if (groups.empty()) state.leaders.erase(job.ns);
 }
 
 // One in line and the one before it.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/flat.h"
+#include "base/id_map.h"
 #include "base/lazy_map.h"
 #include "core/event.h"
 #include "core/metering/meter.h"
@@ -271,7 +272,7 @@ struct ShapeEntry {
 };
 
 // Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
-using Leaders = std::map<std::pair<NamespaceId, TermsId>, std::set<AttemptId>>;
+using Leaders = IdMap<NamespaceId, std::map<TermsId, std::set<AttemptId>>>;
 
 struct Counters {
   uint64_t job = 0;
@@ -293,12 +294,12 @@ struct State {
   Counters counters;
   std::map<UserId, User> users;
   std::map<TokenId, Token> tokens;
-  std::map<NamespaceId, Namespace> namespaces;
+  IdMap<NamespaceId, Namespace> namespaces;
   std::map<SiteId, Site> sites;
-  std::map<TermsId, TermsEntry> terms;
-  std::map<JobId, Job> jobs;
+  IdMap<TermsId, TermsEntry> terms;
+  IdMap<JobId, Job> jobs;
   std::map<NoticeId, Notice> notices;
-  std::map<CohortId, Cohort> cohorts;
+  IdMap<CohortId, Cohort> cohorts;
   Policy policy;
   Calendar calendar;
   std::map<ReservationId, Reservation> reservations;

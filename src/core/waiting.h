@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/flat.h"
+#include "base/id_map.h"
 #include "core/types.h"
 
 namespace atl::core {
@@ -97,6 +98,6 @@ class Queue {
 
 // Whether there is room is asked once for each shape.
 using Queues = FlatMap<ShapeId, Queue>;
-using Backlog = std::map<Tier, std::map<NamespaceId, std::map<UserId, Queues>>>;
+using Backlog = std::map<Tier, IdMap<NamespaceId, std::map<UserId, Queues>>>;
 
 }  // namespace atl::core

@@ -73,7 +73,7 @@ class ChunkReader {
   uint64_t place_ = 0;
 };
 
-bool read_jobs(std::string_view body, std::map<JobId, core::Job>& jobs) {
+bool read_jobs(std::string_view body, IdMap<JobId, core::Job>& jobs) {
   wire::Reader in(body);
   while (!in.done()) {
     core::Job job;

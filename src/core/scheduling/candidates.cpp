@@ -20,12 +20,12 @@ std::vector<Candidate> candidates(const World& world, Tier tier, bool own_only) 
   const auto waiting = world.state->backlog.find(tier);
   if (waiting == world.state->backlog.end()) return found;
   for (const auto& [ns, users] : waiting->second) {
+    if (own_only && would_borrow(world, ns, world.smallest.resources)) continue;
     // As long as others yield, what they have is not lost for good.
     const bool used_up =
         (own_only ? world.some_yield : world.some_yield_to_all)
-            ? !yields_itself(world, ns) && over_own_quota(world, ns, world.smallest).has_value()
+            ? over_own_quota(world, ns, world.smallest).has_value() && !yields_itself(world, ns)
             : over_quota(world, ns, world.smallest).has_value();
-    if (own_only && would_borrow(world, ns, world.smallest.resources)) continue;
     if (!used_up) found.push_back({ns, &users});
   }
   return found;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/flat.h"
+
 namespace atl::core::scheduling {
 namespace {
 
@@ -93,9 +95,12 @@ std::optional<Part> part_of(const DeviceRoom& room, size_t at, const DeviceReque
 
 class Picker {
  public:
-  Picker(std::vector<DeviceRoom> left, const Resources& asked, Allowance allowed,
+  Picker(const std::vector<DeviceRoom>& available, const Resources& asked, Allowance allowed,
          const std::vector<DeviceRoom>* spare)
-      : left_(std::move(left)), asked_(asked), allowed_(std::move(allowed)), spare_(spare) {}
+      : left_(available.begin(), available.end()),
+        asked_(asked),
+        allowed_(std::move(allowed)),
+        spare_(spare) {}
 
   bool serve(const DeviceRequest& request) {
     if (!takes_whole(request) || request.count == 1) {
@@ -122,6 +127,7 @@ class Picker {
 
   std::optional<Candidate> candidate(size_t at, const DeviceRequest& request) const {
     const DeviceRoom& room = left_[at];
+    if (takes_whole(request) && !untouched(room)) return std::nullopt;
     const auto preferred = preference(*room.device, request);
     if (!preferred || !allows(*room.device, request)) return std::nullopt;
     const auto part = part_of(room, at, request);
@@ -160,12 +166,14 @@ class Picker {
   // Several whole devices: of one domain if one has enough, the fullest such.
   bool serve_together(const DeviceRequest& request) {
     std::vector<Candidate> all;
+    all.reserve(left_.size());
     for (size_t i = 0; i < left_.size(); ++i) {
       if (auto one = candidate(i, request)) {
         one->fitness.left = -free_in_domain(i);
         all.push_back(*one);
       }
     }
+    if (all.size() < request.count) return false;
     std::sort(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
       if (a.fitness != b.fitness) return a.fitness < b.fitness;
       return std::tie(domain_of(a), a.part.device) < std::tie(domain_of(b), b.part.device);
@@ -188,6 +196,7 @@ class Picker {
       const std::vector<Candidate>& all, const DeviceRequest& request,
       const std::string* domain) const {
     std::pair<Fitness, std::vector<Candidate>> chosen;
+    chosen.second.reserve(request.count);
     std::map<std::string, int64_t> of_model;
     std::vector<const std::string*> domains;
     for (const Candidate& one : all) {
@@ -242,7 +251,7 @@ class Picker {
     made_.fitness.left += more.left;
   }
 
-  std::vector<DeviceRoom> left_;
+  SmallVector<DeviceRoom, 16> left_;
   const Resources& asked_;
   Allowance allowed_;
   const std::vector<DeviceRoom>* spare_;

@@ -35,8 +35,10 @@ bool about_to_end(const TaskState& state, Time now) {
 
 std::optional<Leader> next_leader(World& world, const Job& job, const Terms& terms) {
   const State& state = *world.state;
-  const auto group = state.leaders.find({job.ns, job.terms});
-  if (group == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
+  const auto groups = state.leaders.find(job.ns);
+  if (groups == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
+  const auto group = groups->second.find(job.terms);
+  if (group == groups->second.end()) return std::nullopt;
   if (over_calendar(world, terms)) return std::nullopt;
   if (!within_quota(world, job.ns)) return std::nullopt;
   if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;

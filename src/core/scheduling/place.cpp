@@ -121,9 +121,12 @@ int64_t free_devices(const Room& room) {
 
 // For how much longer somebody is on the node if the task comes: where others stay anyway it keeps
 // nobody out who needs a node for themselves.
-Duration longer(const World& world, const NodeView& view, const Terms& terms) {
-  const Time end = terms.wall.us > 0 ? ends_by(world.now, terms) : kNobodyKnows;
-  return end > view.busy_until ? end - view.busy_until : Duration{};
+Duration longer(const World& world, size_t node, Time end) {
+  const Time busy_until = world.busy_until[node];
+  return end > busy_until ? end - busy_until : Duration{};
+}
+Time stays_until(const World& world, const Terms& terms) {
+  return terms.wall.us > 0 ? ends_by(world.now, terms) : kNobodyKnows;
 }
 
 // The best node so far.
@@ -138,25 +141,47 @@ struct Best {
     node = at;
     leftover = left;
   }
+  // Whether it is better than any node that leaves these devices.
+  bool beats(const Fitness& fitness, int64_t devices_milli) const {
+    return node && std::tie(std::get<0>(leftover), std::get<1>(leftover)) <
+                       std::tie(fitness, devices_milli);
+  }
 };
+
+// How many thousandths of devices must be free at least: whole ones are.
+int64_t least_devices(const Resources& resources) {
+  int64_t sum = 0;
+  for (const DeviceRequest& request : resources.devices)
+    sum += takes_whole(request) ? int64_t{request.count} * kWholeDevice : 0;
+  return sum;
+}
 
 void offer_alike(const World& world, const Alike& alike, const Terms& terms,
                  const Allowance& allowed, Best& best) {
+  const Resources& asked = terms.resources;
+  if (alike.devices_milli < least_devices(asked)) return;
+  if (asked.devices.empty() && best.beats({}, alike.devices_milli)) return;
+  const auto lacks_memory = [&](const auto& each) {
+    return std::get<1>(each) < asked.memory_bytes;
+  };
+  auto at = std::find_if_not(alike.nodes.lower_bound({asked.cpu_milli, INT64_MIN, 0}),
+                             alike.nodes.end(), lacks_memory);
+  if (at == alike.nodes.end()) return;
   const NodeView& some = world.nodes[alike.some];
   if (!meant(some, terms)) return;
   Fitness fitness;
-  if (!terms.resources.devices.empty()) {
-    const auto picked = pick(some.free.devices, terms.resources, allowed);
+  if (!asked.devices.empty()) {
+    const auto picked = pick(some.free.devices, asked, allowed);
     if (!picked) return;
     fitness = picked->fitness;
   }
-  int looked_at = 0;
-  for (auto at = alike.nodes.lower_bound({terms.resources.cpu_milli, INT64_MIN, 0});
-       at != alike.nodes.end() && looked_at < kFullestLookedAt; ++at) {
-    const auto& [cores, memory, node] = *at;
-    if (memory < terms.resources.memory_bytes) continue;
+  if (best.beats(fitness, alike.devices_milli)) return;
+  const Time end = stays_until(world, terms);
+  for (int looked_at = 0; at != alike.nodes.end() && looked_at < kFullestLookedAt; ++at) {
+    if (lacks_memory(*at)) continue;
     ++looked_at;
-    const Duration more = longer(world, world.nodes[node], terms);
+    const auto& [cores, memory, node] = *at;
+    const Duration more = longer(world, node, end);
     best.offer(node, {fitness, alike.devices_milli, more, cores, memory});
     if (more.us == 0) break;  // the others are emptier
   }
@@ -176,8 +201,8 @@ void offer_one(const World& world, size_t node, const Terms& terms, const Allowa
     if (!picked) return;
     fitness = picked->fitness;
   }
-  best.offer(node, {fitness, free_devices(room), longer(world, view, terms), room.cpu_milli,
-                    room.memory_bytes});
+  const Duration more = longer(world, node, stays_until(world, terms));
+  best.offer(node, {fitness, free_devices(room), more, room.cpu_milli, room.memory_bytes});
 }
 
 }  // namespace

@@ -19,7 +19,12 @@ uint64_t fingerprint(std::string_view text, uint64_t seed) {
   return hash;
 }
 
-// What it is, and how it can be cut.
+// By what it is, and how it can be cut.
+bool alike(const Device& a, const Device& b) {
+  return a.memory_bytes == b.memory_bytes && a.slots == b.slots &&
+         a.share_step_milli == b.share_step_milli && a.kind == b.kind && a.model == b.model &&
+         a.domain == b.domain && a.profiles == b.profiles;
+}
 uint64_t fingerprint(const Device& device) {
   uint64_t hash = fingerprint(device.kind, static_cast<uint64_t>(device.memory_bytes));
   hash = fingerprint(device.model, hash);
@@ -36,9 +41,11 @@ uint64_t fingerprint(const Device& device) {
 // Equal for nodes with the same devices in the same state, in whatever order.
 uint64_t key_of(const NodeView& view) {
   uint64_t sum = mix(view.site.value + 1);
-  for (const DeviceRoom& room : view.free.devices)
-    sum += mix(fingerprint(*room.device) ^ (uint64_t{room.slots} << 32) ^
+  for (size_t i = 0; i < view.free.devices.size(); ++i) {
+    const DeviceRoom& room = view.free.devices[i];
+    sum += mix(view.device_makes[i] ^ (uint64_t{room.slots} << 32) ^
                static_cast<uint32_t>(room.share_milli));
+  }
   return sum;
 }
 
@@ -46,10 +53,18 @@ bool plain(const NodeView& view) { return view.lent.empty() && view.kept.empty()
 
 }  // namespace
 
-uint64_t make_of(const NodeCapacity& capacity) {
+std::vector<uint64_t> device_makes_of(const NodeCapacity& capacity) {
+  const std::vector<Device>& devices = capacity.devices;
+  std::vector<uint64_t> makes(devices.size());
+  for (size_t i = 0; i < devices.size(); ++i)
+    makes[i] = i > 0 && alike(devices[i], devices[i - 1]) ? makes[i - 1] : fingerprint(devices[i]);
+  return makes;
+}
+
+uint64_t make_of(const NodeCapacity& capacity, const std::vector<uint64_t>& device_makes) {
   uint64_t sum = mix(static_cast<uint64_t>(capacity.cpu_milli)) ^
                  mix(~static_cast<uint64_t>(capacity.memory_bytes));
-  for (const Device& device : capacity.devices) sum += fingerprint(device);
+  for (const uint64_t make : device_makes) sum += make;
   return sum;
 }
 

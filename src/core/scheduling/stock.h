@@ -14,8 +14,10 @@ namespace atl::core::scheduling {
 
 struct NodeView;
 
+// Of each device what is equal for those that are alike: what they are, and how they can be cut.
+std::vector<uint64_t> device_makes_of(const NodeCapacity& capacity);
 // Equal for nodes that could hold the same were they empty.
-uint64_t make_of(const NodeCapacity& capacity);
+uint64_t make_of(const NodeCapacity& capacity, const std::vector<uint64_t>& device_makes);
 
 struct Alike {
   size_t some = 0;  // one of them

@@ -149,18 +149,20 @@ World look(const State& state, Time now) {
       view.site = id;
       view.site_name = &site.name;
       view.node = &node;
-      view.make = make_of(node.capacity);
+      view.device_makes = device_makes_of(node.capacity);
+      view.make = make_of(node.capacity, view.device_makes);
       view.only_by_name = by_name;
       view.free = view.later = free_room(node);
-      view.busy_until = now;
+      Time busy_until = now;
       for (const auto& [task, holder] : node.holders) {
         const Terms& terms = state.terms.at(holder.terms).terms;
         if (holder.stopping && !handed_on(state, task, holder))
           add(view.later, room_of(node, holder, terms.resources));
-        view.busy_until = std::max(view.busy_until, holder.until ? holder.until : kNobodyKnows);
+        busy_until = std::max(busy_until, holder.until ? holder.until : kNobodyKnows);
         world.some_yield_to_all |= holder.stopping || terms.tier == Tier::opportunistic;
       }
       world.nodes.push_back(std::move(view));
+      world.busy_until.push_back(busy_until);
     }
   }
   keep_reserved(world);
@@ -301,7 +303,7 @@ void take(World& world, const Job& job, const Terms& terms, const Placement& pla
              parts_of(*view.node, placement.devices)},
             guest_now(world, job.ns, terms));
   const Time end = ends_by(world.now, terms);
-  view.busy_until = std::max(view.busy_until, end ? end : kNobodyKnows);
+  world.busy_until[node] = std::max(world.busy_until[node], end ? end : kNobodyKnows);
   world.stock.add(view, node);
 }
 

@@ -43,14 +43,14 @@ struct NodeView {
   SiteId site;
   const std::string* site_name = nullptr;
   const Node* node = nullptr;
-  uint64_t make = 0;          // the same for nodes that are alike when empty
-  bool only_by_name = false;  // no place for work that does not ask for it
-  Room free;                  // for anybody, now
+  uint64_t make = 0;                   // the same for nodes that are alike when empty
+  std::vector<uint64_t> device_makes;  // of each device
+  bool only_by_name = false;           // no place for work that does not ask for it
+  Room free;                           // for anybody, now
   Room later;  // when those that are stopping have ended, without what is claimed of it
   std::vector<Lent> lent;
   std::vector<Kept> kept;
   bool awaited = false;  // somebody waits for work here to end by itself
-  Time busy_until;       // by those who are there, at the latest
   Time counted_on;       // until then it does, and makes room for nobody else
   std::map<TaskId, std::vector<Pledge>> pledged;
   std::vector<std::pair<Time, Room>> given_back;  // of what is kept for times to come, for good
@@ -107,13 +107,14 @@ class ShapeSet {
 struct Ask {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
-  std::vector<std::pair<size_t, int64_t>> devices_milli;  // by the place of the quotas' key
+  SmallVector<std::pair<size_t, int64_t>, 2> devices_milli;  // by the place of the quotas' key
 };
 
 struct World {
   const State* state = nullptr;
   Time now;
   std::vector<NodeView> nodes;     // usable: reported, not gone, not draining
+  std::vector<Time> busy_until;    // each of them, by those who are there, at the latest
   bool some_yield = false;         // some of the work on them may have to make room, or is about to
   bool some_yield_to_all = false;  // and not only to those who are sure of it
   Stock stock;

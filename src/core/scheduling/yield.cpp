@@ -99,13 +99,16 @@ std::set<TaskId> borrowed_tasks(const World& world) {
     Time since;
     std::vector<std::pair<TaskId, const Holder*>> members;
   };
-  std::map<NamespaceId, std::map<TaskId, Running>> tasks;
+  HashMap<NamespaceId, std::map<TaskId, Running>> tasks;  // of those who borrow
+  for (const auto& [id, ns] : world.state->namespaces) {
+    if (ns.stake.cohort && !holds(ns.quota, world.in_use_of(id))) tasks.try_emplace(id);
+  }
   for (const NodeView& view : world.nodes) {
     for (const auto& [id, holder] : view.node->holders) {
-      const Namespace& ns = world.state->namespaces.at(holder.ns);
-      if (!ns.stake.cohort || holds(ns.quota, world.in_use_of(holder.ns))) continue;
+      const auto its = tasks.find(holder.ns);
+      if (its == tasks.end()) continue;
       const Terms& terms = world.state->terms.at(holder.terms).terms;
-      Running& one = tasks[holder.ns][terms.gang > 0 ? TaskId{id.job, 0} : id];
+      Running& one = its->second[terms.gang > 0 ? TaskId{id.job, 0} : id];
       one.tier = terms.tier;
       one.since = std::max(one.since, holder.since);
       one.members.emplace_back(id, &holder);

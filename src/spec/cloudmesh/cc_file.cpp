@@ -210,7 +210,8 @@ class CcReader {
     if (node.is_map()) {
       yaml::each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
         check_key(at, key);
-        (((out += std::exchange(comma, ", ")) += quoted(key)) += ": ") += json(value, depth + 1);
+        (((out += std::exchange(comma, ", ")) += double_quoted(key)) += ": ") +=
+            json(value, depth + 1);
       });
     } else {
       for (const Node each : node) (out += std::exchange(comma, ", ")) += json(each, depth + 1);
@@ -342,22 +343,14 @@ class CcReader {
     }
     for (size_t i = 0; i < workflow().nodes.size(); ++i) {
       CcNode& node = workflow().nodes[i];
-      fill_in(node, styled_.count(i) == 0);
+      if (!styled_.count(i)) node.style = "filled,rounded";
+      fill_in(node);
       // cc's own files hold a node for each dependency by mistake: it does nothing, and must not
       // fail.
       if (edge_keys_.count(node.name) && node.parents.empty() && !followed[i] && !marked_.count(i))
         node.marker = true;
     }
     if (workflow().colors.empty()) workflow().colors = default_colors();
-  }
-  static void fill_in(CcNode& node, bool unstyled) {
-    const bool end = node.name == "start" || node.name == "end";
-    if (node.label.empty()) node.label = node.name;
-    if (node.label_format.empty()) node.label_format = node.label;
-    if (node.format.empty()) node.format = node.label;
-    if (node.script.empty() && node.exec.empty()) node.script = node.name + ".sh";
-    if (node.shape.empty()) node.shape = end ? "diamond" : "box";
-    if (unstyled) node.style = "filled,rounded";
   }
 
   const std::string& file_;

@@ -98,6 +98,9 @@ std::vector<uint32_t> find_cycle(const CcWorkflow& workflow, const std::vector<u
 std::string told(const CcWorkflow& workflow,
                  const std::vector<uint32_t>& cycle);  // "a after b after a"
 
+// The defaults of what follows from its name and its other attributes.
+void fill_in(CcNode& node);
+
 CcColors default_colors();
 
 // As a graph draws it: cc has no style for an empty one.

@@ -76,6 +76,15 @@ std::string told(const CcWorkflow& workflow, const std::vector<uint32_t>& cycle)
   return names + workflow.nodes[cycle.front()].name;
 }
 
+void fill_in(CcNode& node) {
+  const bool end = node.name == "start" || node.name == "end";
+  if (node.label.empty()) node.label = node.name;
+  if (node.label_format.empty()) node.label_format = node.label;
+  if (node.format.empty()) node.format = node.label;
+  if (node.script.empty() && node.exec.empty()) node.script = node.name + ".sh";
+  if (node.shape.empty()) node.shape = end ? "diamond" : "box";
+}
+
 CcColors default_colors() {
   return {{"ready", "white"},
           {"undefined", "#DBFF33"},

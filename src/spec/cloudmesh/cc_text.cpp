@@ -55,7 +55,7 @@ bool is_json_number(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string double_quoted(std::string_view text) {
   std::string out = "\"";
   for (size_t at = 0; at < text.size();) {
     const auto [point, size] = code_point(text, at);
@@ -84,12 +84,12 @@ std::string yaml_text(std::string_view text) {
   const bool bare = !text.empty() && is_letter(text.front()) &&
                     std::all_of(text.begin(), text.end(), plain) &&
                     std::find(kWords.begin(), kWords.end(), lower) == kWords.end();
-  return bare ? std::string(text) : quoted(text);
+  return bare ? std::string(text) : double_quoted(text);
 }
 
 std::string json_scalar(std::string_view text) {
   if (text == "true" || text == "false" || is_json_number(text)) return std::string(text);
-  return quoted(text);
+  return double_quoted(text);
 }
 
 }  // namespace atl::spec::cc

@@ -7,7 +7,7 @@
 namespace atl::spec::cc {
 
 // In double quotes and on one line; the same in YAML and in JSON.
-std::string quoted(std::string_view text);
+std::string double_quoted(std::string_view text);
 
 // As YAML reads it back: bare where that is the same text.
 std::string yaml_text(std::string_view text);

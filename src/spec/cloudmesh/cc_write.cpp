@@ -13,18 +13,20 @@ namespace {
 // Calls each(name, value as JSON) for the attributes of a node, in the order of the saved form.
 void each_attribute(const CcWorkflow& workflow, const CcNode& node,
                     const std::function<void(const std::string&, const std::string&)>& each) {
-  const auto text = [](const std::string& value) { return value.empty() ? "null" : quoted(value); };
+  const auto text = [](const std::string& value) {
+    return value.empty() ? "null" : double_quoted(value);
+  };
   std::string parents;
   for (const uint32_t parent : node.parents)
-    parents += (parents.empty() ? "" : ", ") + quoted(workflow.nodes[parent].name);
-  each("name", quoted(node.name));
-  each("label", quoted(node.label));
-  each("label_format", quoted(node.label_format));
-  each("format", quoted(node.format));
-  each("kind", quoted(node.kind));
+    parents += (parents.empty() ? "" : ", ") + double_quoted(workflow.nodes[parent].name);
+  each("name", double_quoted(node.name));
+  each("label", double_quoted(node.label));
+  each("label_format", double_quoted(node.label_format));
+  each("format", double_quoted(node.format));
+  each("kind", double_quoted(node.kind));
   each("user", text(node.user));
   each("host", text(node.host));
-  each("status", quoted(node.status));
+  each("status", double_quoted(node.status));
   each("progress", std::to_string(node.progress));
   each("created", text(node.created));
   each("modified", text(node.modified));
@@ -32,8 +34,8 @@ void each_attribute(const CcWorkflow& workflow, const CcNode& node,
   each("exec", text(node.exec));
   each("pid", text(node.pid));
   each("venv", text(node.venv));
-  each("shape", quoted(node.shape));
-  each("style", quoted(node.style));
+  each("shape", double_quoted(node.shape));
+  each("style", double_quoted(node.style));
   each("number", std::to_string(node.number));
   each("marker", node.marker ? "true" : "false");
   each("parent", "[" + parents + "]");
@@ -57,7 +59,7 @@ void each_edge(const CcWorkflow& workflow,
 std::string node_json(const CcWorkflow& workflow, const CcNode& node) {
   std::string out;
   each_attribute(workflow, node, [&](const std::string& name, const std::string& json) {
-    out += (out.empty() ? "{" : ", ") + quoted(name) + ": " + json;
+    out += (out.empty() ? "{" : ", ") + double_quoted(name) + ": " + json;
   });
   return out + "}";
 }
@@ -65,15 +67,17 @@ std::string node_json(const CcWorkflow& workflow, const CcNode& node) {
 std::string nodes_json(const CcWorkflow& workflow) {
   std::string out;
   for (const CcNode& node : workflow.nodes)
-    out += (out.empty() ? "{" : ", ") + quoted(node.name) + ": " + node_json(workflow, node);
+    out += (out.empty() ? "{" : ", ") + double_quoted(node.name) + ": " + node_json(workflow, node);
   return (out.empty() ? "{" : out) + "}";
 }
 
 std::string edges_json(const CcWorkflow& workflow) {
   std::string out;
   each_edge(workflow, [&](const std::string& key, const CcNode& from, const CcNode& to) {
-    out += (out.empty() ? "{" : ", ") + quoted(key) + ": {\"source\": " + quoted(from.name) +
-           ", \"destination\": " + quoted(to.name) + ", \"name\": " + quoted(key) + "}";
+    out += (out.empty() ? "{" : ", ") + double_quoted(key) +
+           ": {\"source\": " + double_quoted(from.name) +
+           ", \"destination\": " + double_quoted(to.name) + ", \"name\": " + double_quoted(key) +
+           "}";
   });
   return (out.empty() ? "{" : out) + "}";
 }
@@ -124,13 +128,14 @@ std::string save_cc(const CcWorkflow& workflow) {
   }
   std::string edges;
   each_edge(workflow, [&](const std::string& key, const CcNode& from, const CcNode& to) {
-    edges += "    " + yaml_text(key) + ":\n      source: " + quoted(from.name) +
-             "\n      destination: " + quoted(to.name) + "\n      name: " + quoted(key) + "\n";
+    edges += "    " + yaml_text(key) + ":\n      source: " + double_quoted(from.name) +
+             "\n      destination: " + double_quoted(to.name) +
+             "\n      name: " + double_quoted(key) + "\n";
   });
   out += edges.empty() ? "  dependencies: {}\n" : "  dependencies:\n" + edges;
   out += "colors:\n  status:\n";
   for (const auto& [status, color] : workflow.colors)
-    out += "    " + yaml_text(status) + ": " + quoted(color) + "\n";
+    out += "    " + yaml_text(status) + ": " + double_quoted(color) + "\n";
   return out;
 }
 
@@ -156,10 +161,11 @@ std::string times_dat(const CcWorkflow& workflow, const CcRun& run) {
 std::string status_json(const CcWorkflow& workflow) {
   std::string jobs;
   for (const CcNode& node : workflow.nodes)
-    jobs += (jobs.empty() ? "" : ", ") + quoted(node.name) +
-            ": {\"status\": " + quoted(node.status) +
+    jobs += (jobs.empty() ? "" : ", ") + double_quoted(node.name) +
+            ": {\"status\": " + double_quoted(node.status) +
             ", \"progress\": " + std::to_string(node.progress) + "}";
-  return "{\"workflow\": " + quoted(workflow_status(workflow)) + ", \"jobs\": {" + jobs + "}}";
+  return "{\"workflow\": " + double_quoted(workflow_status(workflow)) + ", \"jobs\": {" + jobs +
+         "}}";
 }
 
 std::string workflow_json(const CcWorkflow& workflow) {

@@ -7,7 +7,7 @@
 namespace atl::spec::cc {
 namespace {
 
-constexpr Time kAt{1'659'057'724'583'760};
+constexpr Time kRunAt{1'659'057'724'583'760};
 
 CcWorkflow small() {
   const auto file = parse_cc(R"(workflow:
@@ -23,15 +23,15 @@ CcWorkflow small() {
 
 CcRun ran() {
   CcRun run;
-  run.created = run.started = kAt;
-  run.now = kAt + seconds(90);
+  run.created = run.started = kRunAt;
+  run.now = kRunAt + seconds(90);
   run.jobs["a"] = {.status = "done",
                    .progress = 100,
                    .pid = "12",
-                   .created = kAt,
-                   .modified = kAt + seconds(61),
-                   .started = kAt,
-                   .ended = kAt + seconds(60)};
+                   .created = kRunAt,
+                   .modified = kRunAt + seconds(61),
+                   .started = kRunAt,
+                   .ended = kRunAt + seconds(60)};
   run.jobs["b"] = {.status = "running", .progress = 10};
   return run;
 }

@@ -6,20 +6,20 @@ namespace atl::spec::cc {
 namespace {
 
 // 2022-07-29 01:22:04.583760 UTC
-constexpr Time kAt{1'659'057'724'583'760};
+constexpr Time kLabelAt{1'659'057'724'583'760};
 
 Duration two_hours_ahead(Time) { return hours(2); }
 
 std::string label(std::string_view format, const Zone& zone = {}) {
   LabelValues values;
   values.attributes = {{"name", "fetch"}, {"progress", "40"}, {"output", "{name}"}, {"a.b", "dot"}};
-  values.created = kAt;
-  values.tstart = kAt;
-  values.tend = kAt + seconds(61);
-  values.t0 = kAt - hours(30);
+  values.created = kLabelAt;
+  values.tstart = kLabelAt;
+  values.tend = kLabelAt + seconds(61);
+  values.t0 = kLabelAt - hours(30);
   values.os = {{"HOME", "/home/ada"}};
   values.cm = {{"debug", "on"}};
-  return render_label(format, values, kAt + seconds(5), zone);
+  return render_label(format, values, kLabelAt + seconds(5), zone);
 }
 
 TEST(CcLabel, FillsInAttributesOnce) {
@@ -53,9 +53,10 @@ TEST(CcLabel, SpansCountAllTheirHours) {
 }
 
 TEST(CcTime, ReadsBothOfItsFormats) {
-  EXPECT_EQ(parse_cc_time("2022-07-29 01:22:04.583760", {}), kAt);
-  EXPECT_EQ(parse_cc_time("07/29/2022, 03:22:04", two_hours_ahead), kAt - microseconds(583'760));
-  EXPECT_EQ(parse_cc_time(node_time(kAt, two_hours_ahead), two_hours_ahead), kAt);
+  EXPECT_EQ(parse_cc_time("2022-07-29 01:22:04.583760", {}), kLabelAt);
+  EXPECT_EQ(parse_cc_time("07/29/2022, 03:22:04", two_hours_ahead),
+            kLabelAt - microseconds(583'760));
+  EXPECT_EQ(parse_cc_time(node_time(kLabelAt, two_hours_ahead), two_hours_ahead), kLabelAt);
   for (const char* bad : {"", "today", "2022-13-29 01:22:04", "2022-07-29 01:22:04x",
                           "2022-07-29 01:22:04.5x3760", "2022-07-29"})
     EXPECT_FALSE(parse_cc_time(bad, {})) << bad;

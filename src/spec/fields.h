@@ -162,6 +162,9 @@ void write_schema(std::string& out, const Shape& shape);
 // Every shape reachable from this one, itself first, each once.
 void collect_shapes(const Shape& shape, std::vector<const Shape*>& shapes);
 
+// What a value of it looks like: "a whole number".
+std::string_view value_in_words(const Field& field);
+
 // "1h30m5s", "1500ms": exact, unlike the rounded form for tables.
 std::string exact_duration(Duration d);
 

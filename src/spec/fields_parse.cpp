@@ -22,39 +22,10 @@ tl::unexpected<Error> refuse(const std::string& path, const std::string& what) {
   return fail(ErrorCode::invalid, path.empty() ? what : path + " " + what, path);
 }
 
-std::string_view expected(const Field& field) {
-  switch (field.kind) {
-    case Kind::boolean:
-      return "true or false";
-    case Kind::integer:
-      return "a whole number";
-    case Kind::cpus:
-      return field.high ? "a number" : "a number of cores such as 2, 0.5 or \"500m\"";
-    case Kind::bytes:
-      return "an amount such as \"512Mi\", or a whole number of bytes";
-    case Kind::duration:
-      return "a duration such as \"1h30m\", or a number of seconds";
-    case Kind::texts:
-      return "a list of texts";
-    case Kind::integers:
-      return "a list of whole numbers";
-    case Kind::text_map:
-      return "an object whose values are texts";
-    case Kind::integer_map:
-      return "an object whose values are whole numbers";
-    case Kind::object:
-      return "an object";
-    case Kind::objects:
-      return "a list";
-    default:
-      return "a text";
-  }
-}
-
 tl::unexpected<Error> wrong_type(const Field& field, const json::value& value,
                                  const std::string& path) {
   return refuse(
-      path, "is " + std::string(word_for(value)) + "; it must be " + std::string(expected(field)));
+      path, "is " + std::string(word_for(value)) + "; it must be " + std::string(value_in_words(field)));
 }
 
 // The text of a scalar as a person would have written it; nullopt for anything else.

@@ -121,6 +121,35 @@ void write_type(JsonWriter& json, const Field& field) {
 
 }  // namespace
 
+std::string_view value_in_words(const Field& field) {
+  switch (field.kind) {
+    case Kind::boolean:
+      return "true or false";
+    case Kind::integer:
+      return "a whole number";
+    case Kind::cpus:
+      return field.high ? "a number" : "a number of cores such as 2, 0.5 or \"500m\"";
+    case Kind::bytes:
+      return "an amount such as \"512Mi\", or a whole number of bytes";
+    case Kind::duration:
+      return "a duration such as \"1h30m\", or a number of seconds";
+    case Kind::texts:
+      return "a list of texts";
+    case Kind::integers:
+      return "a list of whole numbers";
+    case Kind::text_map:
+      return "an object whose values are texts";
+    case Kind::integer_map:
+      return "an object whose values are whole numbers";
+    case Kind::object:
+      return "an object";
+    case Kind::objects:
+      return "a list";
+    default:
+      return "a text";
+  }
+}
+
 void write_schema(std::string& out, const Shape& shape) {
   JsonWriter json(out);
   json.begin_object().member("type", "object").member("description", shape.sentence);

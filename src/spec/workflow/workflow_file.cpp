@@ -1,7 +1,6 @@
 #include "spec/workflow/workflow_file.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -17,9 +16,6 @@ namespace {
 using yaml::each_entry;
 using yaml::Node;
 using yaml::wrong;
-
-constexpr yaml::Limits kLimits{.bytes = kWorkflowBytesMax,
-                               .bounds = {.depth = 32, .values = 20'000'000}};
 
 std::string_view type_of(const std::string& value) {
   if (value == "true" || value == "false") return "boolean";
@@ -63,7 +59,7 @@ class WorkflowReader {
       throw Failed{
           {ErrorCode::invalid, name + " is included too deeply, or one of too many files", {}}};
     auto ok = yaml::read_yaml(
-        text, name, [&](const Node& root) { read_root(root, file, depth); }, kLimits);
+        text, name, [&](const Node& root) { read_root(root, file, depth); }, kWorkflowLimits);
     if (!ok) throw Failed{ok.error()};
   }
 
@@ -364,39 +360,6 @@ Result<WorkflowFile> read_all(std::string_view text, const std::string& name,
 
 }  // namespace
 
-std::vector<uint32_t> in_order(const WorkflowFile& file) {
-  const auto count = static_cast<uint32_t>(file.steps.size());
-  bool as_written = true;
-  for (uint32_t i = 0; i < count && as_written; ++i)
-    as_written = std::ranges::all_of(file.steps[i].needs, [i](uint32_t need) { return need < i; });
-  if (as_written) {
-    std::vector<uint32_t> all(count);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-  std::vector<uint32_t> left(count), begin(count + 1);
-  for (const WrittenStep& step : file.steps) {
-    for (const uint32_t need : step.needs) ++begin[need + 1];
-  }
-  for (uint32_t i = 0; i < count; ++i) begin[i + 1] += begin[i];
-  std::vector<uint32_t> followers(begin[count]), next = begin;
-  for (uint32_t i = 0; i < count; ++i) {
-    left[i] = static_cast<uint32_t>(file.steps[i].needs.size());
-    for (const uint32_t need : file.steps[i].needs) followers[next[need]++] = i;
-  }
-  std::vector<uint32_t> order;
-  order.reserve(count);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (left[i] == 0) order.push_back(i);
-  }
-  for (size_t at = 0; at < order.size(); ++at) {
-    for (uint32_t f = begin[order[at]]; f < begin[order[at] + 1]; ++f) {
-      if (--left[followers[f]] == 0) order.push_back(followers[f]);
-    }
-  }
-  return order;
-}
-
 Result<WorkflowFile> parse_workflow(std::string_view text, const std::string& file_name,
                                     const FileTexts& files) {
   return read_all(text, file_name, files, true);
@@ -404,51 +367,6 @@ Result<WorkflowFile> parse_workflow(std::string_view text, const std::string& fi
 
 Result<WorkflowFile> parse_steps(std::string_view text, const std::string& file_name) {
   return read_all(text, file_name, {}, false);
-}
-
-Result<std::vector<std::string>> files_named_in(std::string_view text,
-                                                const std::string& file_name) {
-  std::vector<std::string> paths;
-  const auto look_at_steps = [&](const Node& steps) {
-    if (!steps.is_map()) return;
-    each_entry(steps, [&](const std::string&, const Node&, const Node& step) {
-      if (!step.is_map()) return;
-      each_entry(step, [&](const std::string& key, const Node&, const Node& value) {
-        if (key != "for_each" || !value.is_map()) return;
-        for (std::string& path : files_of(json_of(value))) paths.push_back(std::move(path));
-      });
-    });
-  };
-  auto ok = yaml::read_yaml(
-      text, file_name,
-      [&](const Node& root) {
-        if (!root.is_map()) return;
-        each_entry(root, [&](const std::string& key, const Node&, const Node& value) {
-          if (key == "steps" || key == "templates") look_at_steps(value);
-          if (key != "include") return;
-          if (value.is_scalar()) paths.emplace_back(value.text());
-          if (!value.is_sequence()) return;
-          for (const Node each : value) {
-            if (each.is_scalar()) paths.emplace_back(each.text());
-          }
-        });
-      },
-      kLimits);
-  if (!ok) return tl::unexpected(ok.error());
-  return paths;
-}
-
-Result<std::string> steps_json(std::string_view text, const std::string& file_name) {
-  if (const auto file = parse_steps(text, file_name); !file) return tl::unexpected(file.error());
-  std::string json;
-  auto ok = yaml::read_yaml(
-      text, file_name,
-      [&](const Node& root) {
-        yaml::read_map(root, {{"steps", [&](const Node& steps) { json = json_of(steps); }}});
-      },
-      kLimits);
-  if (!ok) return tl::unexpected(ok.error());
-  return json;
 }
 
 }  // namespace atl::spec

@@ -8,11 +8,13 @@
 
 #include "spec/job_spec.h"
 #include "spec/workflow/recipe.h"
-#include "spec/yaml_node.h"
+#include "spec/yaml_reader.h"
 
 namespace atl::spec {
 
 inline constexpr size_t kWorkflowBytesMax = 64 << 20;
+inline constexpr yaml::Limits kWorkflowLimits{.bytes = kWorkflowBytesMax,
+                                              .bounds = {.depth = 32, .values = 20'000'000}};
 inline constexpr size_t kStepsMax = 200'000;  // that are written out; for_each makes more
 inline constexpr size_t kNeedsMax = 10'000;   // of one step
 

@@ -134,7 +134,8 @@ std::string message_of(std::string_view text) {
   return out;
 }
 
-// The first # that may begin a mark, as far as what is behind it tells; the size when there is none.
+// The first # that may begin a mark, as far as what is behind it tells; the size when there is
+// none.
 size_t find_hash(std::string_view bytes) {
   for (size_t at = 0; at < bytes.size(); ++at) {
     if (bytes[at] != '#') {

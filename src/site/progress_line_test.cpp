@@ -124,8 +124,8 @@ TEST(ProgressLine, WhatOnlyLooksLikeOneIsNone) {
 }
 
 TEST(ProgressLine, ExtrasMayStandOnTheLineOrBehindIt) {
-  // What cloudmesh-common 5.0 prints for progress(status="running", progress=40, pid=7, time=True,
-  // msg="epoch 4 of 10"): the end of the line comes before the extras.
+  // What cloudmesh-common 5.0.64 prints for progress(status="running", progress=40, pid=7,
+  // time=True, msg="epoch 4 of 10"): the end of the line comes before the extras.
   const Progress next = scan(
       "# cloudmesh status=running progress=40 pid=7\n"
       " time='2026-11-17 10:00:00.123456' msg=epoch 4 of 10 loss=0.5\n");

@@ -1,6 +1,7 @@
 #include "api/job_lookup.h"
 
 #include "api/job_tag.h"
+#include "api/progress_view.h"
 #include "core/scheduling/explain.h"
 
 namespace atl::api {
@@ -31,6 +32,7 @@ FoundJob copy_live(const core::State& state, const core::Job& job, const Want& w
   ReasonCache reasons;
   found.live = true;
   found.row = live_row(state, job, reasons, now);
+  if (!want.index) copy_placed(found.row, job, kProgressPerJob);
   found.job = without_tasks(job);
   found.terms = state.terms_of(job);
   found.tag = job_tag(state, job);

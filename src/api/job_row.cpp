@@ -1,6 +1,7 @@
 #include "api/job_row.h"
 
 #include "api/context.h"
+#include "api/progress_view.h"
 #include "core/scheduling/explain.h"
 #include "spec/job_spec.h"
 
@@ -172,6 +173,7 @@ void write_row(spec::JsonWriter& json, const core::State& table, const JobRow& r
   } else {
     json.null();
   }
+  write_progress(json, row.progress);
   json.key("labels").begin_object();
   for (const core::Label& label : row.labels) json.member(label.key, label.value);
   json.end_object().member("message", row.message);

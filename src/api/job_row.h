@@ -9,6 +9,7 @@
 #include "core/scheduling/explain.h"
 #include "core/state.h"
 #include "journal/journal.h"
+#include "site/progress.h"
 #include "spec/json_writer.h"
 
 namespace atl::api {
@@ -24,6 +25,11 @@ inline constexpr const char* kOutcomeWords[] = {"succeeded", "failed", "cancelle
 JobState state_of(const core::Job& job);
 JobState state_of(const core::TaskState& task);
 uint64_t waiting_tasks(const core::Job& job);  // not placed and not ended
+
+struct PlacedAttempt {
+  SiteId site;
+  AttemptId attempt;
+};
 
 struct JobRow {
   JobId id;
@@ -49,6 +55,8 @@ struct JobRow {
   uint64_t size = 1, waiting = 0, active = 0;
   core::Tally tally{};
   core::Labels labels;
+  std::vector<PlacedAttempt> placed;  // whose progress is its own (progress_view.h)
+  std::optional<site::Progress> progress;
 };
 
 // Why jobs wait, asked once per namespace and terms: neighbours in a list mostly share them.

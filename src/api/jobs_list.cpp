@@ -3,6 +3,7 @@
 #include "api/context.h"
 #include "api/handlers.h"
 #include "api/job_row.h"
+#include "api/progress_view.h"
 #include "base/text.h"
 #include "http/target.h"
 
@@ -25,6 +26,7 @@ struct Listing {
   size_t limit = 100;
   std::vector<JobRow> rows;  // live, newest first
   ReasonCache reasons;
+  size_t progress_left = kProgressPerPage;
 };
 using ListingPtr = std::shared_ptr<Listing>;
 
@@ -184,6 +186,7 @@ void show(Listing& list) {
   const bool more = rows.size() > list.limit;
   if (more) rows.resize(list.limit);
   for (JobRow& row : rows) add_last_attempt(list.call->context.history, row);
+  add_progress(list.call->context, *list.table, rows);
   std::string body;
   body.reserve(rows.size() * 480 + 64);
   spec::JsonWriter json(body);
@@ -205,6 +208,12 @@ void show(Listing& list) {
   list.call->respond_json(std::move(body), 200, std::move(headers));
 }
 
+void add_live(Listing& list, const core::State& state, const core::Job& job, Time now) {
+  JobRow& row = list.rows.emplace_back(live_row(state, job, list.reasons, now));
+  copy_placed(row, job, std::min(kProgressPerJob, list.progress_left));
+  list.progress_left -= row.placed.size();
+}
+
 // One slice of the scan from the newest job down; more slices follow until the page is full.
 void scan(const ListingPtr& list, JobId from) {
   list->call->context.runtime.read([list, from](const core::State& state) {
@@ -216,8 +225,7 @@ void scan(const ListingPtr& list, JobId from) {
       more = looked++ == kScanPerSlice;
       if (more) break;
       --it;
-      if (wanted(*list, it->second))
-        list->rows.push_back(live_row(state, it->second, list->reasons, now));
+      if (wanted(*list, it->second)) add_live(*list, state, it->second, now);
     }
     list->reasons.glance.reset();
     if (more) return scan(list, it->first);

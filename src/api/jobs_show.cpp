@@ -1,5 +1,6 @@
 #include "api/handlers.h"
 #include "api/job_lookup.h"
+#include "api/progress_view.h"
 #include "api/task_view.h"
 #include "base/wire.h"
 #include "spec/job_spec.h"
@@ -73,6 +74,7 @@ void show_whole(const CallPtr& call, FoundJob found) {
       found.row.node = attempts.back().placement.node;
     }
   }
+  add_progress(call->context, *table, {&found.row, 1});
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object();
@@ -89,7 +91,10 @@ void show_task(const CallPtr& call, const FoundJob& found, TaskId task) {
   std::string body;
   spec::JsonWriter json(body);
   if (found.task) {
-    write_task(json, *table, task, found.job.array, *found.task);
+    const auto placed = placed_attempt(task, *found.task);
+    const auto told = placed ? ask_progress(call->context, *table, {&*placed, 1}).at(0)
+                             : std::optional<site::Progress>();
+    write_task(json, *table, task, found.job.array, *found.task, told);
   } else if (found.task_waiting) {
     write_waiting_task(json, task, found.job.array);
   } else {

@@ -1,5 +1,6 @@
 #include "api/handlers.h"
 #include "api/job_lookup.h"
+#include "api/progress_view.h"
 #include "api/task_view.h"
 #include "base/text.h"
 
@@ -84,6 +85,26 @@ Result<EndedTasks> ended_tasks(Context& context, JobId id, int64_t after, size_t
   return ended;
 }
 
+// A live task and how far it is.
+struct LiveTask {
+  const core::Task* task = nullptr;
+  std::optional<site::Progress> progress;
+};
+
+std::map<uint32_t, LiveTask> with_progress(Context& context, const core::State& table, JobId id,
+                                           const LiveTasks& live) {
+  std::map<uint32_t, LiveTask> tasks;
+  std::vector<PlacedAttempt> placed;
+  for (const auto& [index, task] : live.tasks) {
+    tasks[index].task = &task;
+    if (const auto one = placed_attempt({id, index}, task)) placed.push_back(*one);
+  }
+  auto told = ask_progress(context, table, placed);
+  for (size_t i = 0; i < placed.size(); ++i)
+    tasks[placed[i].attempt.index].progress = std::move(told[i]);
+  return tasks;
+}
+
 void show_tasks(const CallPtr& call, JobId id, const LiveTasks& live, int64_t after) {
   const size_t limit = limit_of(call);
   auto ended = ended_tasks(call->context, id, after, limit);
@@ -91,8 +112,7 @@ void show_tasks(const CallPtr& call, JobId id, const LiveTasks& live, int64_t af
   const auto table = call->context.directory.table();
   const bool array =
       live.found ? live.array : !ended->last.empty() && ended->last.begin()->second.array;
-  std::map<uint32_t, const core::Task*> running;
-  for (const auto& [index, task] : live.tasks) running[index] = &task;
+  const auto running = with_progress(call->context, *table, id, live);
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object().member("waiting", format_intervals(live.waiting)).key("tasks").begin_array();
@@ -106,7 +126,7 @@ void show_tasks(const CallPtr& call, JobId id, const LiveTasks& live, int64_t af
     last = take_live ? a->first : b->first;
     if (take_live) {
       if (b != ended->last.end() && b->first == a->first) ++b;
-      write_task(json, *table, {id, a->first}, array, *a->second);
+      write_task(json, *table, {id, a->first}, array, *a->second.task, a->second.progress);
       ++a;
     } else {
       const bool again = live.waiting.contains(b->first);

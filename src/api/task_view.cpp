@@ -2,6 +2,7 @@
 
 #include "api/context.h"
 #include "api/job_row.h"
+#include "api/progress_view.h"
 
 namespace atl::api {
 namespace {
@@ -80,7 +81,7 @@ void write_attempt(spec::JsonWriter& json, const core::State& table,
 }
 
 void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
-                const core::Task& task) {
+                const core::Task& task, const std::optional<site::Progress>& progress) {
   const TaskTimes times = times_of(task.state);
   json.begin_object();
   write_head(json, id, array, state_of(task.state));
@@ -90,6 +91,7 @@ void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, boo
       .member("placed", times.placed)
       .member("started", times.started);
   json.key("ended").null();
+  write_progress(json, progress);
   write_result(json, nullptr);
   json.end_object();
 }
@@ -106,6 +108,7 @@ void write_ended_task(spec::JsonWriter& json, const core::State& table, TaskId i
   json.member("unreachable", false).member("placed", last ? last->placed : Time{});
   json.member("started", last ? last->result.usage.started : Time{})
       .member("ended", last ? last->result.usage.ended : Time{});
+  write_progress(json, std::nullopt);
   write_result(json, last ? &last->result : nullptr);
   json.end_object();
 }
@@ -124,6 +127,7 @@ void write_waiting_task(spec::JsonWriter& json, TaskId id, bool array) {
       .begin_array()
       .end_array();
   json.member("unreachable", false).key("placed").null().key("started").null().key("ended").null();
+  write_progress(json, std::nullopt);
   write_result(json, nullptr);
   json.end_object();
 }

@@ -3,6 +3,7 @@
 
 #include "core/state.h"
 #include "journal/journal.h"
+#include "site/progress.h"
 #include "spec/json_writer.h"
 
 namespace atl::api {
@@ -12,7 +13,7 @@ void write_attempt(spec::JsonWriter& json, const core::State& table,
 
 // A task that is placed or in back-off.
 void write_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,
-                const core::Task& task);
+                const core::Task& task, const std::optional<site::Progress>& progress);
 // One that has ended: its last attempt, or none when it never ran, and how it ended if it did so
 // while it waited for another.
 void write_ended_task(spec::JsonWriter& json, const core::State& table, TaskId id, bool array,

@@ -18,6 +18,16 @@ Result<site::LogChunk> TestDriver::logs(AttemptId attempt, site::LogStream strea
   return site::LogChunk{from, it->second.substr(static_cast<size_t>(from), max), size};
 }
 
+std::vector<std::optional<site::Progress>> TestDriver::progress(
+    std::span<const AttemptId> attempts) {
+  std::vector<std::optional<site::Progress>> found;
+  for (const AttemptId attempt : attempts) {
+    const auto it = told.find(attempt);
+    found.push_back(it == told.end() ? std::nullopt : std::optional(it->second));
+  }
+  return found;
+}
+
 bool TestStream::write(std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   if (open_) bytes_ += bytes;

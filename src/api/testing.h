@@ -42,6 +42,7 @@ class TestDriver : public site::SiteDriver {
   void forget(std::vector<AttemptId>) override {}
   [[nodiscard]] Result<site::LogChunk> logs(AttemptId attempt, site::LogStream stream,
                                             int64_t offset, size_t max) override;
+  std::vector<std::optional<site::Progress>> progress(std::span<const AttemptId> attempts) override;
   Result<site::ExecResult> exec(const site::ExecRequest& request) override {
     if (exec_error) return tl::unexpected(*exec_error);
     return site::ExecResult{3, request.argv.at(0), "\xff"};
@@ -54,6 +55,7 @@ class TestDriver : public site::SiteDriver {
   std::vector<site::StartOrder> started;
   std::vector<AttemptId> stopped;
   std::map<AttemptId, std::string> output;
+  std::map<AttemptId, site::Progress> told;
   std::string directory;
   std::optional<Error> exec_error;
 };

@@ -6,6 +6,7 @@ namespace {
 
 const Shape& tasks_shape();
 const Shape& device_request_shape();
+const Shape& progress_shape();
 
 constexpr const char* kRowTiers[] = {"interactive", "service", "batch", "opportunistic"};
 
@@ -37,6 +38,10 @@ constexpr const char* kRowTiers[] = {"interactive", "service", "batch", "opportu
       maybe(Kind::time, "ended", "When it ended."),                                                \
       always(Kind::boolean, "array", "Whether it is an array."),                                   \
       maybe(Kind::object, "tasks", "How many tasks of an array are in which state.", tasks_shape), \
+      maybe(Kind::object, "progress",                                                              \
+            "How far it says it is while it runs; of an array the mean over all its tasks, where " \
+            "ended ones count as 100 and those that wait or tell nothing as 0.",                   \
+            progress_shape),                                                                       \
       always(Kind::text_map, "labels", "Names and values to find it by."),                         \
       always(Kind::text, "message", "What there is to say about its end.")
 
@@ -52,6 +57,18 @@ constexpr std::array kTasks{
     always(Kind::integer, "skipped", "Never ran, because of a dependency.")};
 const Shape& tasks_shape() {
   static constexpr Shape shape{"TaskCounts", "Tasks of an array by state.", kTasks};
+  return shape;
+}
+
+constexpr std::array kProgress{
+    maybe(Kind::number, "percent", "From 0 to 100; null when it has told none yet."),
+    maybe(Kind::text, "status", "A word of its own, such as running."),
+    maybe(Kind::text, "message", "What else it says."),
+    maybe(Kind::integer, "pid", "The process or batch job it names; shown as it was told."),
+    maybe(Kind::time, "at", "When that was read."),
+    always(Kind::integer, "ignored", "Progress lines that said what cannot be, such as 150 %.")};
+const Shape& progress_shape() {
+  static constexpr Shape shape{"Progress", "How far a task says it is.", kProgress};
   return shape;
 }
 
@@ -123,6 +140,7 @@ constexpr std::array kTask{
     maybe(Kind::time, "placed", "When it was given its place."),
     maybe(Kind::time, "started", "When it started."),
     maybe(Kind::time, "ended", "When it ended."),
+    maybe(Kind::object, "progress", "How far it says it is, while it runs.", progress_shape),
     ATOLL_RESULT_FIELDS};
 constexpr std::array kTaskList{
     always(Kind::text, "waiting", "The indices that wait, as ranges."),

@@ -35,6 +35,17 @@ void Console::write(int fd, std::string_view bytes) {
   status_.clear();
   had_output_ = true;
   write_all(fd, bytes);
+  const bool seen = fd != STDOUT_FILENO || out_is_terminal_;
+  if (seen && !bytes.empty()) in_line_ = bytes.back() != '\n';
+  if (!bar_.empty() && !in_line_) status_.show(bar_);
+}
+
+void Console::bar(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  if (silent_) return;
+  if (line.empty() && !bar_.empty()) status_.clear();
+  bar_ = line;
+  if (!bar_.empty() && !in_line_) status_.show(bar_);
 }
 
 void Console::status(const std::string& line) {

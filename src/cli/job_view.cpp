@@ -101,6 +101,27 @@ std::string show_progress(const Json& job) {
          (failed > 0 ? " (" + std::to_string(failed) + " failed)" : "");
 }
 
+std::string show_percent(const Json& job) {
+  const Json percent = job["progress"]["percent"];
+  if (percent.is_null()) return {};
+  // Rounded down: what is not done is never shown as done.
+  return std::to_string(static_cast<int>(std::clamp(percent.number(), 0.0, 100.0))) + "%";
+}
+
+std::string show_bar(const Json& job) {
+  constexpr std::size_t kCells = 20;
+  const std::string percent = show_percent(job);
+  if (percent.empty()) return {};
+  const Json progress = job["progress"];
+  const double part = std::clamp(progress["percent"].number(), 0.0, 100.0) / 100;
+  const auto full = static_cast<std::size_t>(part * kCells);
+  const std::string status = progress.text("status");
+  const std::string message = progress.text("message");
+  const std::string words = status + (status.empty() || message.empty() ? "" : ": ") + message;
+  return "[" + std::string(full, '#') + std::string(kCells - full, '-') + "] " +
+         pad(percent, 4, Align::right) + (words.empty() ? "" : "  " + words);
+}
+
 View job_list_view() {
   const auto cell = [](std::string (*show)(const Json&)) {
     return [show](const Json& job) { return Cell{show(job)}; };
@@ -113,6 +134,8 @@ View job_list_view() {
                       {{.title = "STATE"}, state_cell},
                       {{.title = "REASON", .least = 8, .drop_rank = 1}, reason_cell},
                       {{.title = "TASKS", .drop_rank = 2}, cell(show_progress)},
+                      {{.title = "PROGRESS", .align = Align::right, .drop_rank = 2},
+                       cell(show_percent)},
                       {{.title = "TIME", .align = Align::right}, cell(show_job_time)},
                       {{.title = "CPUS", .align = Align::right, .drop_rank = 6}, cell(show_cpus)},
                       {{.title = "MEM", .align = Align::right, .drop_rank = 7},

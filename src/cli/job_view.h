@@ -32,6 +32,11 @@ std::string show_span(Duration span);  // whole seconds and up: "4m10s", "3h12m"
 // "7/1000" of an array, empty otherwise.
 std::string show_progress(const Json& job);
 
+// "40%" of what it says of itself while it runs, empty when it says nothing.
+std::string show_percent(const Json& job);
+// "[########------------]  40%  running: epoch 4"; empty when no percent is known.
+std::string show_bar(const Json& job);
+
 // Adds the indices that a page of an array's tasks tells of: those that have started and those that
 // wait.
 void add_task_indices(IntervalSet& all, const Json& page);

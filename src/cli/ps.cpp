@@ -187,6 +187,16 @@ Result<int> list_jobs(Session& session, const PsFlags& flags) {
 
 bool has_ended(const Json& job) { return job.text("state") == "ended"; }
 
+// What of a job is a change when it is another one. Progress is none: it would make a line of
+// every look.
+std::string told_of(const Json& job) {
+  std::string text;
+  for (const auto& [key, value] : job.members()) {
+    if (key != "progress") text += key + "=" + value.compact() + "\n";
+  }
+  return text;
+}
+
 // For programs: what is new since the last look, and whether anything more can come.
 class Changes {
  public:
@@ -206,7 +216,7 @@ class Changes {
     std::multimap<std::int64_t, Json> changed;  // in order of submission
     for (const Json& job : listed) {
       if (is_news(job, before)) changed.emplace(id_of(job), job);
-      if (!has_ended(job)) live_[id_of(job)] = job.compact();
+      if (!has_ended(job)) live_[id_of(job)] = told_of(job);
     }
     for (const Json& job : others) {
       const std::int64_t id = id_of(job);
@@ -229,7 +239,7 @@ class Changes {
     if (has_ended(job)) return ended_.insert(id).second;
     ended_.erase(id);
     const auto was = before.find(id);
-    return was == before.end() || was->second != job.compact();
+    return was == before.end() || was->second != told_of(job);
   }
 
   Documents live_;

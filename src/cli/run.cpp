@@ -49,12 +49,25 @@ Result<int> tell_end(Console& console, const Json& job) {
   return job_exit_code(job);
 }
 
-// Looks at the job while nothing else is to be seen of it.
+// Its bar, and of an array how many tasks are where.
+std::string bar_of(const Json& job, ArrayProgress& progress) {
+  const std::string bar = show_bar(job);
+  if (bar.empty()) return {};
+  const std::string counts =
+      job["tasks"].is_object() ? "  " + progress.line(job, std::chrono::steady_clock::now()) : "";
+  return job.text("id") + ": " + bar + counts;
+}
+
+// Looks at the job while it runs, for a line about it below its output: why nothing is to be seen
+// of it, or how far it says it is.
 void watch_job(Api& api, Console& console, const std::string& id, Ending& done) {
   ArrayProgress progress;
   const auto look = [&](const Json& job) {
-    if (!done.told()) console.status(status_of(job, progress));
-    return !done.told();
+    if (done.told()) return false;
+    const std::string bar = bar_of(job, progress);
+    if (bar.empty()) console.status(status_of(job, progress));
+    console.bar(bar);
+    return true;
   };
   const Pace pace{.first = std::chrono::milliseconds(250),
                   .last = std::chrono::milliseconds(500),
@@ -78,6 +91,7 @@ Result<Json> follow_output(Session& session, Api& api, Console& console, const s
   done.tell();
   watcher.join();
   console.status("");
+  console.bar("");
   if (!followed || array) return followed;
   return api.get(job_path(id));
 }

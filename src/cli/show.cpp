@@ -80,6 +80,20 @@ std::string shown_dependencies(const Json& spec) {
   return out;
 }
 
+std::string shown_progress(const Json& job) {
+  const std::string bar = show_bar(job);
+  const std::string at = job["progress"].text("at");
+  return bar.empty() || at.empty() ? bar : bar + "  (" + show_age(at) + ")";
+}
+
+// Lines that said what cannot be; who wrote the program wants to know.
+std::string shown_ignored(const Json& job) {
+  const std::int64_t lines = job["progress"]["ignored"].integer();
+  if (lines == 0) return {};
+  return std::to_string(lines) + (lines == 1 ? " progress line" : " progress lines") +
+         " with something else than a number from 0 to 100, or a part such as 3/10";
+}
+
 void spec_lines(Card& card, const Json& job) {
   const Json spec = job["spec"];
   card.line("command", shown_command(spec)).line("directory", spec.text("directory"));
@@ -244,6 +258,7 @@ std::string job_card(Session& session, const Json& job, const ArrayView& array) 
   card.line("why", job.text("sentence").empty() ? end_message(job)
                                                 : with_local_times(job.text("sentence")));
   card.line("exit code", shown_exit(job));
+  card.line("progress", shown_progress(job)).line("ignored", shown_ignored(job));
   card.line("namespace", job.text("namespace")).line("user", job.text("user"));
   if (job.has("spec")) spec_lines(card, job);
   if (job["tasks"].is_object()) array_lines(card, job, array);

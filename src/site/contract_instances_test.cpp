@@ -16,6 +16,7 @@ class SimulatedPlace : public ContractPlace {
   core::Payload exiting(int code) override { return {.argv = {"x"}, .simulated_exit = code}; }
   core::Payload stubborn() override { return sleeping(60000); }
   std::optional<core::Payload> talking() override { return std::nullopt; }
+  core::Payload progressing() override { return sleeping(2000); }
   bool outlives_driver() override { return false; }
 };
 

@@ -257,6 +257,28 @@ TEST_P(SiteContract, LogsAreReadByOffset) {
   EXPECT_EQ(driver_->logs(id, LogStream::err, 0, 100)->bytes, "");
 }
 
+TEST_P(SiteContract, TellsTheNewestProgressInTheOrderAsked) {
+  adopt();
+  const AttemptId unknown{JobId{9}, 0, 1}, runs{JobId{1}, 0, 1};
+  EXPECT_TRUE(driver_->progress({}).empty());
+  driver_->start({order(1, place_->progressing())});
+  std::vector<std::optional<Progress>> seen;
+  const auto half = [&] {
+    seen = driver_->progress(std::vector{unknown, runs, unknown});
+    return seen.at(1) && seen[1]->percent_milli.value_or(0) >= 50'000;
+  };
+  while (!half() && seen_->ends(runs) == 0) ::usleep(10000);
+  ASSERT_TRUE(seen[1].has_value());
+  EXPECT_GE(seen[1]->percent_milli, 50'000u);
+  EXPECT_LE(seen[1]->percent_milli, kPercentMilliMax);
+  EXPECT_GT(seen[1]->at.us, 0);
+  EXPECT_EQ(seen[0], std::nullopt);
+  EXPECT_EQ(seen[2], std::nullopt);
+  ASSERT_TRUE(seen_->wait_ended(runs));
+  driver_->forget({runs});
+  EXPECT_EQ(driver_->progress({&runs, 1}).at(0), std::nullopt);
+}
+
 TEST_P(SiteContract, TwoHundredAtOnce) {
   adopt();
   std::vector<StartOrder> orders;

@@ -52,6 +52,8 @@ class ContractPlace {
   virtual core::Payload stubborn() = 0;
   // Writes "hello\n" to stdout; absent when the site has no logs.
   virtual std::optional<core::Payload> talking() = 0;
+  // Says that it is half-way or further, then goes on for a second or more.
+  virtual core::Payload progressing() = 0;
   // Work goes on while no driver is there.
   virtual bool outlives_driver() = 0;
 };

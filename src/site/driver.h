@@ -8,11 +8,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/input.h"
 #include "core/payload.h"
+#include "site/progress.h"
 
 namespace atl::site {
 
@@ -98,6 +101,13 @@ class SiteDriver {
   // called off the core's thread, concurrently. not_found when there is no such log.
   [[nodiscard]] virtual Result<LogChunk> logs(AttemptId attempt, LogStream stream, int64_t offset,
                                               size_t max) = 0;
+
+  // The newest progress of the attempts, in their order; nothing for those that told none, do not
+  // run or are not known. Cheap: what the driver has heard, without asking anybody, so a page may
+  // ask for thousands. From any thread. A site without progress leaves it as it is.
+  virtual std::vector<std::optional<Progress>> progress(std::span<const AttemptId> attempts) {
+    return std::vector<std::optional<Progress>>(attempts.size());
+  }
 
   // Runs a command in the place of a running attempt (its directory, environment, limits, sandbox).
   // Blocking.

@@ -75,6 +75,7 @@ bool DirectoryPool::give_back(const Launch& launch) {
   if (!is_empty_directory(path)) {
     checkpointed = ::unlink(checkpoint_note(launch).c_str()) == 0;
     ::unlink(notice_file(launch).c_str());
+    ::unlink(progress_file(launch).c_str());
     if (!launch.payload.script.empty() && !launch.array) ::unlink(script_path(launch).c_str());
     if (!is_empty_directory(path)) return checkpointed;
   }

@@ -41,6 +41,7 @@ void add_task(Environment& env, const Launch& launch) {
   env["ATOLL_CHECKPOINT_DIR"] = checkpoint_directory(launch);
   env["ATOLL_CHECKPOINT_NOTE"] = checkpoint_note(launch);
   env["ATOLL_NOTICE_FILE"] = notice_file(launch);
+  env[kProgressFileVariable] = progress_file(launch);
   if (launch.array) env["ATOLL_ARRAY_INDEX"] = std::to_string(launch.attempt.index);
   if (launch.resumed) env["ATOLL_RESUMED"] = "1";
   env["OMP_NUM_THREADS"] = std::to_string(std::max<int64_t>(1, launch.cpu_milli / 1000));
@@ -191,6 +192,10 @@ std::string checkpoint_note(const Launch& launch) {
 }
 
 std::string notice_file(const Launch& launch) { return checkpoint_directory(launch) + "/notice"; }
+
+std::string progress_file(const Launch& launch) {
+  return checkpoint_directory(launch) + "/progress";
+}
 
 std::string script_path(const Launch& launch) { return launch.job_dir + "/script"; }
 

@@ -15,6 +15,9 @@ std::string checkpoint_directory(const Launch& launch);
 std::string checkpoint_note(const Launch& launch);
 // Where a task that is being stopped finds out why, and how long it has.
 std::string notice_file(const Launch& launch);
+// Where a task may write progress lines, unless it names another file itself.
+inline constexpr const char* kProgressFileVariable = "ATOLL_PROGRESS_FILE";
+std::string progress_file(const Launch& launch);
 std::string script_path(const Launch& launch);
 
 // A clean login environment, then what the task is told about itself, then payload.env, which wins;

@@ -104,7 +104,7 @@ void Keeper::wait_for_something() {
     watch(task_->out().read_fd, POLLIN);
     watch(task_->err().read_fd, POLLIN);
     due = task_->due();
-    if (!task_->announced) due = std::min(due, announce_us_);
+    due = std::min(due, task_->announced ? task_->progress().due() : announce_us_);
   }
   for (const ExecRun& run : execs_) {
     watch(run.out().read_fd, POLLIN);
@@ -199,7 +199,18 @@ void Keeper::tick() {
     task_->announced = true;
     warden_.send(Notice(TaskStarted{task_->launch().attempt, task_->started()}));
   }
-  if (now >= task_->due() && task_->tick(now)) finish();
+  if (now >= task_->due() && task_->tick(now)) return finish();
+  tell_progress(now);
+}
+
+// A task that is over before its start is told has none to tell. While the warden does not listen,
+// news wait: only the newest are of interest.
+void Keeper::tell_progress(int64_t now) {
+  if (!task_->announced) return;
+  const bool last = task_->ended();
+  if (warden_.pending() && !last) return task_->progress().postpone(now);
+  if (std::optional<Progress> news = task_->progress().take(now, last))
+    warden_.send(Notice(TaskProgressed{task_->launch().attempt, std::move(*news)}));
 }
 
 // Ends whatever is left of the tree, then tells. The order matters: once the end is told, nothing
@@ -209,7 +220,9 @@ void Keeper::finish() {
     reaped(pid, status, usage);
   };
   if (!kill_tree(slot_, count)) retire_ = true;
+  if (task_->announced) task_->progress().look();
   task_->finish(directories_.give_back(task_->launch()));
+  tell_progress(monotonic_us());
   warden_.send(Notice(TaskEnded{task_->launch().attempt, task_->result()}));
   const bool light =
       task_->result().usage.ended - task_->result().usage.started < milliseconds(100);

@@ -42,6 +42,7 @@ class Keeper {
   void reap();
   void reaped(pid_t pid, int status, const rusage& usage);
   void tick();
+  void tell_progress(int64_t now);
   void finish();
   bool worn() const;
   void abandon();

@@ -48,6 +48,13 @@ void LocalDriver::on_notice(Listed&) {
   else
     reconcile_first();
   warden_.send(Order(Adopted{}));
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(progress_, [&](const auto& entry) {
+      const auto at = live_.find(entry.first);
+      return at == live_.end() || at->second.unwanted;
+    });
+  }
   listed_.clear();
   listed_starts_.clear();
 }

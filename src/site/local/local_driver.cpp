@@ -92,6 +92,7 @@ void LocalDriver::stop(std::vector<StopOrder> orders) {
 // Forgetting is never urgent: it rides along with the next order, or with the next notice.
 void LocalDriver::forget(std::vector<AttemptId> attempts) {
   const std::lock_guard lock(mutex_);
+  for (const AttemptId attempt : attempts) progress_.erase(attempt);
   wanted_.forgets.insert(wanted_.forgets.end(), attempts.begin(), attempts.end());
   if (wanted_.forgets.size() >= 64) wake();
 }
@@ -99,6 +100,15 @@ void LocalDriver::forget(std::vector<AttemptId> attempts) {
 Result<LogChunk> LocalDriver::logs(AttemptId attempt, LogStream stream, int64_t offset,
                                    size_t max) {
   return read_log(directory_ + "/logs", {attempt, static_cast<uint32_t>(stream)}, offset, max);
+}
+
+std::vector<std::optional<Progress>> LocalDriver::progress(std::span<const AttemptId> attempts) {
+  std::vector<std::optional<Progress>> found(attempts.size());
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (const auto at = progress_.find(attempts[i]); at != progress_.end()) found[i] = at->second;
+  }
+  return found;
 }
 
 Result<Timeline> LocalDriver::samples(AttemptId attempt) {
@@ -340,6 +350,14 @@ void LocalDriver::on_notice(ExecEnded& notice) {
   if (at == exec_results_.end()) return;
   at->second = std::move(notice);
   exec_done_.notify_all();
+}
+
+// Only of attempts that will end and be forgotten, so that none stays.
+void LocalDriver::on_notice(TaskProgressed& notice) {
+  const auto at = live_.find(notice.attempt);
+  if (!listing_ && (at == live_.end() || at->second.unwanted)) return;
+  const std::lock_guard lock(mutex_);
+  progress_.insert_or_assign(notice.attempt, std::move(notice.progress));
 }
 
 void LocalDriver::report_end(AttemptId attempt, core::AttemptResult result) {

@@ -57,6 +57,7 @@ class LocalDriver : public SiteDriver {
   void stop(std::vector<StopOrder> orders) override;
   void forget(std::vector<AttemptId> attempts) override;
   Result<LogChunk> logs(AttemptId attempt, LogStream stream, int64_t offset, size_t max) override;
+  std::vector<std::optional<Progress>> progress(std::span<const AttemptId> attempts) override;
   Result<ExecResult> exec(const ExecRequest& request) override;
   std::string job_directory(JobId job) override;
   void purge(JobId job) override;
@@ -120,6 +121,7 @@ class LocalDriver : public SiteDriver {
   void on_notice(TaskEnded& notice);
   void on_notice(Listed&);
   void on_notice(ExecEnded& notice);
+  void on_notice(TaskProgressed& notice);
   void reconcile_first();
   void reconcile_again();
   void stop_unwanted(AttemptId attempt);
@@ -145,6 +147,7 @@ class LocalDriver : public SiteDriver {
   std::condition_variable exec_done_;
   uint64_t next_exec_ = 1;
   std::string refusal_;
+  std::map<AttemptId, Progress> progress_;  // until they are forgotten
 
   // Of the driver's thread.
   ReportSink sink_;

@@ -53,6 +53,9 @@ class LocalPlace : public ContractPlace {
   std::optional<core::Payload> talking() override {
     return core::Payload{.argv = {"echo", "hello"}, .directory = "/"};
   }
+  core::Payload progressing() override {
+    return {.argv = {"sh", "-c", "echo '# atoll progress=50'; sleep 2"}, .directory = "/"};
+  }
   bool outlives_driver() override { return true; }
 
  private:

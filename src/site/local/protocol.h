@@ -16,6 +16,7 @@
 
 #include "core/payload.h"
 #include "core/types.h"
+#include "site/progress.h"
 
 namespace atl::site {
 
@@ -131,7 +132,14 @@ struct ExecEnded {
   bool expired = false;  // it was killed at its time-out; `error` says so
   bool operator==(const ExecEnded&) const = default;
 };
-using Notice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded>;
+// The newest progress of a running task: at most about four times a second, once more before its
+// end, and behind its TaskStarted in the list. In no ledger.
+struct TaskProgressed {
+  AttemptId attempt;
+  Progress progress;
+  bool operator==(const TaskProgressed&) const = default;
+};
+using Notice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded, TaskProgressed>;
 
 ATOLL_DESCRIBE(Account, uid, gid, groups, name, home, shell)
 ATOLL_DESCRIBE(Launch, attempt, array, resumed, name, ns, account, cpu_milli, memory_bytes, wall,
@@ -149,5 +157,6 @@ ATOLL_DESCRIBE(TaskStarted, attempt, started)
 ATOLL_DESCRIBE(TaskEnded, attempt, result)
 ATOLL_DESCRIBE(Listed)
 ATOLL_DESCRIBE(ExecEnded, id, error, exit_code, out, err, expired)
+ATOLL_DESCRIBE(TaskProgressed, attempt, progress)
 
 }  // namespace atl::site

@@ -80,6 +80,7 @@ bool Task::start() {
   if (how.stdin_fd >= 0) ::close(how.stdin_fd);
   if (spawned.pid < 0) return fail_spawn(spawned);
   pid_ = spawned.pid;
+  progress_.watch(progress_file(how));
   if (launch_.wall.us > 0) wall_us_ = started_us_ + launch_.wall.us;
   return true;
 }
@@ -107,6 +108,13 @@ SpawnPlan Task::plan() const {
   // The kernel counts this limit per account, so it holds only for accounts other than root.
   if (!slot_.limits_processes()) how.rlimit_processes = launch_.processes_max;
   return how;
+}
+
+// The one we offer, or the one that the job itself names, such as its own log.
+ProgressFile Task::progress_file(const SpawnPlan& how) const {
+  std::string path(environment_value(how.environment, kProgressFileVariable));
+  if (!path.empty() && path[0] != '/') path = how.directory + "/" + path;
+  return {std::move(path), launch_.account.uid, started_};
 }
 
 bool Task::fail_start(std::string message) {
@@ -161,7 +169,10 @@ bool Task::tick(int64_t now) {
     wall_us_ = INT64_MAX;
     stop(launch_.grace, core::EndCause::wall_time, now);
   }
-  if (now >= started_us_ + sampler_.due().us) sample(now);
+  if (now >= started_us_ + sampler_.due().us) {
+    sample(now);
+    progress_.look();
+  }
   return now >= kill_us_;
 }
 
@@ -204,7 +215,9 @@ void Task::drain(LogStream stream, int rounds) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
-    logs_.append(static_cast<uint32_t>(stream), {buffer, static_cast<size_t>(n)});
+    const std::string_view bytes(buffer, static_cast<size_t>(n));
+    logs_.append(static_cast<uint32_t>(stream), bytes);
+    progress_.hear(stream, bytes);
     if (n < static_cast<ssize_t>(sizeof buffer)) return;
   }
 }
@@ -221,6 +234,7 @@ void Task::finish(bool checkpointed) {
     const int64_t now = monotonic_us();
     drain(LogStream::out, 1000);
     drain(LogStream::err, 1000);
+    progress_.end();
     result_.stdout_bytes = logs_.written(static_cast<uint32_t>(LogStream::out));
     result_.stderr_bytes = logs_.written(static_cast<uint32_t>(LogStream::err));
     if (now >= started_us_ + 1000000) {

@@ -15,6 +15,7 @@
 #include "site/local/protocol.h"
 #include "site/local/samples.h"
 #include "site/local/spawn.h"
+#include "site/local/task_progress.h"
 
 namespace atl::site {
 
@@ -59,6 +60,8 @@ class Task {
   void reaped(pid_t pid, int status, const rusage& usage);
   bool ended() const { return ended_; }
 
+  TaskProgress& progress() { return progress_; }
+
   // Once the whole tree is gone: drains, closes the log, and says how it ended.
   void finish(bool checkpointed);
   const core::AttemptResult& result() const { return result_; }
@@ -68,6 +71,7 @@ class Task {
 
  private:
   SpawnPlan plan() const;
+  ProgressFile progress_file(const SpawnPlan& how) const;
   bool fail_start(std::string message);
   bool fail_spawn(const Spawned& spawned);
   void signal_tree(int signal);
@@ -88,6 +92,7 @@ class Task {
   std::optional<core::EndCause> ending_;  // why we are ending it
   int64_t cpu_before_ = 0;
   Sampler sampler_;
+  TaskProgress progress_;
   int64_t use_stored_us_ = 0;
   rusage used_{};
   int status_ = 0;

@@ -37,6 +37,21 @@ TEST(WardenVersion, IsUnderstoodTwoBackAndNeverAhead) {
   EXPECT_NE(newer.find("Start the newer Atoll"), std::string::npos) << newer;
 }
 
+// A server from before there was progress skips what it does not know and hears the rest.
+TEST(WardenVersion, NewNoticesAreSkippedByOlderServers) {
+  using OldNotice = std::variant<Welcome, TaskStarted, TaskEnded, Listed, ExecEnded>;
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  Link warden(ends[0]), server(ends[1]);
+  warden.send(Notice(TaskProgressed{{JobId{1}, 0, 1}, {.percent_milli = 5000, .message = "x"}}));
+  warden.send(Notice(TaskStarted{{JobId{2}, 0, 1}, {7}}));
+  ASSERT_TRUE(warden.flush());
+  ASSERT_TRUE(server.fill());
+  const std::optional<OldNotice> heard = server.receive<OldNotice>();
+  ASSERT_TRUE(heard && std::holds_alternative<TaskStarted>(*heard));
+  EXPECT_EQ(std::get<TaskStarted>(*heard).started, Time{7});
+}
+
 // Holds the lock and the socket of a directory as a warden does, says a version, lists one ended
 // attempt, and remembers what it was told.
 class FakeWarden {
@@ -134,6 +149,7 @@ TEST_F(Versions, AnOlderWardenIsUsedAsItIs) {
     ASSERT_TRUE(seen.wait_ended(ended_)) << version;
     EXPECT_EQ(seen.result(ended_).exit_code, 5);
     EXPECT_EQ(driver.refusal(), "");
+    EXPECT_EQ(driver.progress({&ended_, 1}).at(0), std::nullopt) << "it knows of none";
     EXPECT_TRUE(eventually([&] { return warden.other_orders() > 0; }));  // Adopted
     EXPECT_FALSE(second_started());
   }

@@ -133,6 +133,12 @@ void Warden::serve() {
 
 void Warden::flush_server() {
   if (!server_.open()) return;
+  // Progress waits for a server that listens: of each task only the newest is of interest, and a
+  // server that hangs must not make a queue of them.
+  if (greeted_ && !server_.pending()) {
+    for (const int number : progressed_) tell_progress(number);
+    progressed_.clear();
+  }
   if (!server_.flush()) return drop_server();
   if (server_.pending() == server_wants_write_) return;
   server_wants_write_ = server_.pending();
@@ -169,6 +175,7 @@ void Warden::on_order(const Hello& order) {
     const std::optional<Time> started =
         at == running_.end() ? std::nullopt : slots_.at(at->second).started;
     tell(TaskStarted{attempt, started.value_or(wall_now())});
+    if (at != running_.end()) tell_progress(at->second);
   }
   tell(Listed{});
 }

@@ -47,6 +47,7 @@ class Warden {
     Link link;
     std::optional<AttemptId> attempt;
     std::optional<Time> started;  // as its keeper told
+    std::optional<Progress> progress;
     int64_t idle_since = 0;
     bool wants_write = false;
   };
@@ -93,6 +94,8 @@ class Warden {
   void on_notice(int number, const TaskStarted& notice);
   void on_notice(int number, const TaskEnded& notice);
   void on_notice(int number, const ExecEnded& notice);
+  void on_notice(int number, TaskProgressed& notice);
+  void tell_progress(int number);
   void lose_keeper(int number);
   void bury_keeper(int number, Slot& slot);
   void end_strays();
@@ -114,6 +117,7 @@ class Warden {
   std::set<int> idle_;
   std::map<AttemptId, int> running_;
   std::set<int> touched_;                // slots with something to send
+  std::set<int> progressed_;             // slots whose progress the server was not told
   std::vector<StartTask> starts_;        // accepted in this turn
   std::map<AttemptId, StartTask> line_;  // by whom they are behind; in no ledger until they start
   std::vector<StopTask> stops_;          // of this turn, after the starts

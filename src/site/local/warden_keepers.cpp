@@ -43,6 +43,7 @@ void Warden::dispatch(StartTask order) {
   Slot& slot = slots_.at(number);
   slot.attempt = order.attempt;
   slot.started.reset();
+  slot.progress.reset();
   running_.emplace(order.attempt, number);
   slot.link.send(Order(std::move(order)));
   touched_.insert(number);
@@ -116,7 +117,8 @@ void Warden::hear_keeper(int number) {
     match(
         *notice, [&](const TaskStarted& n) { on_notice(number, n); },
         [&](const TaskEnded& n) { on_notice(number, n); },
-        [&](const ExecEnded& n) { on_notice(number, n); }, [](const auto&) {});
+        [&](const ExecEnded& n) { on_notice(number, n); },
+        [&](TaskProgressed& n) { on_notice(number, n); }, [](const auto&) {});
   }
   if (!open) lose_keeper(number);
 }
@@ -131,6 +133,7 @@ void Warden::on_notice(int number, const TaskStarted& notice) {
 void Warden::on_notice(int number, const TaskEnded& notice) {
   Slot& slot = slots_.at(number);
   if (slot.attempt != notice.attempt) return;
+  if (progressed_.erase(number) > 0) tell_progress(number);
   slot.attempt.reset();
   running_.erase(notice.attempt);
   idle_.insert(number);
@@ -140,10 +143,23 @@ void Warden::on_notice(int number, const TaskEnded& notice) {
 
 void Warden::on_notice(int, const ExecEnded& notice) { tell(notice); }
 
+void Warden::on_notice(int number, TaskProgressed& notice) {
+  Slot& slot = slots_.at(number);
+  if (slot.attempt != notice.attempt) return;
+  slot.progress = std::move(notice.progress);
+  progressed_.insert(number);
+}
+
+void Warden::tell_progress(int number) {
+  const Slot& slot = slots_.at(number);
+  if (slot.attempt && slot.progress) tell(TaskProgressed{*slot.attempt, *slot.progress});
+}
+
 void Warden::lose_keeper(int number) {
   Slot slot = std::move(slots_.at(number));
   slots_.erase(number);
   idle_.erase(number);
+  progressed_.erase(number);
   bury_keeper(number, slot);
   if (!slot.attempt) return;
   running_.erase(*slot.attempt);

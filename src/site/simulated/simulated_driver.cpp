@@ -94,6 +94,25 @@ Result<LogChunk> SimulatedDriver::logs(AttemptId, LogStream, int64_t offset, siz
   return LogChunk{.offset = offset};
 }
 
+std::vector<std::optional<Progress>> SimulatedDriver::progress(
+    std::span<const AttemptId> attempts) {
+  const Time now = now_us();
+  std::vector<std::optional<Progress>> found(attempts.size());
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const auto at = running_.find(attempts[i]);
+    if (at == running_.end() || at->second.started > now) continue;
+    const core::Usage& usage = at->second.result.usage;
+    const int64_t whole = std::max<int64_t>(1, (usage.ended - usage.started).us);
+    const int64_t passed = std::min((now - usage.started).us, whole);
+    const double part = static_cast<double>(passed) / static_cast<double>(whole);
+    found[i] = Progress{.percent_milli = static_cast<uint32_t>(part * kPercentMilliMax),
+                        .status = "running",
+                        .at = now};
+  }
+  return found;
+}
+
 Result<ExecResult> SimulatedDriver::exec(const ExecRequest&) {
   return fail(ErrorCode::unavailable, "a simulated site runs no commands");
 }

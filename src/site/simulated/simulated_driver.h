@@ -36,6 +36,8 @@ class SimulatedDriver : public SiteDriver {
   void stop(std::vector<StopOrder> orders) override;
   void forget(std::vector<AttemptId> attempts) override;
   Result<LogChunk> logs(AttemptId attempt, LogStream stream, int64_t offset, size_t max) override;
+  // The part of its time that has passed.
+  std::vector<std::optional<Progress>> progress(std::span<const AttemptId> attempts) override;
   Result<ExecResult> exec(const ExecRequest& request) override;
   std::string job_directory(JobId) override { return {}; }
   void purge(JobId) override {}

@@ -10,6 +10,7 @@ const spec::Shape& problem_shape();
 const spec::Shape& job_row_shape();
 const spec::Shape& job_shape();
 const spec::Shape& job_list_shape();
+const spec::Shape& progress_shape();
 const spec::Shape& accepted_shape();
 const spec::Shape& dry_run_shape();
 const spec::Shape& done_shape();

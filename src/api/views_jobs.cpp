@@ -6,7 +6,6 @@ namespace {
 
 const Shape& tasks_shape();
 const Shape& device_request_shape();
-const Shape& progress_shape();
 
 constexpr const char* kRowTiers[] = {"interactive", "service", "batch", "opportunistic"};
 
@@ -67,10 +66,14 @@ constexpr std::array kProgress{
     maybe(Kind::integer, "pid", "The process or batch job it names; shown as it was told."),
     maybe(Kind::time, "at", "When that was read."),
     always(Kind::integer, "ignored", "Progress lines that said what cannot be, such as 150 %.")};
+}  // namespace
+
 const Shape& progress_shape() {
   static constexpr Shape shape{"Progress", "How far a task says it is.", kProgress};
   return shape;
 }
+
+namespace {
 
 constexpr std::array kDeviceRequest{
     always(Kind::text, "kind", "Such as gpu."),

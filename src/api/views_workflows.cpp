@@ -79,6 +79,7 @@ constexpr std::array kStepView{
     always(Kind::objects, "needs", "What has to end first.", step_need_shape),
     always(Kind::object, "tasks", "Its tasks; one unless it goes through something.",
            step_tasks_shape),
+    maybe(Kind::object, "progress", "How far it says it is, while it runs.", progress_shape),
     always(Kind::number, "cpus", "Cores per task."),
     always(Kind::integer, "memory_bytes", "Memory per task."),
     always(Kind::number, "gpus", "GPUs per task."),

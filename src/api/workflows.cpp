@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "api/handlers.h"
+#include "api/progress_view.h"
 #include "base/text.h"
 
 namespace atl::api {
@@ -55,7 +56,7 @@ void write_tasks(spec::JsonWriter& json, const ShownStep& step) {
   };
   uint64_t over = 0;
   for (const uint32_t each : step.outcomes) over += each;
-  const uint64_t active = step.live ? step.live->placed : 0;
+  const uint64_t active = step.live ? step.live->active : 0;
   json.key("tasks").begin_object().member("total", step.tasks);
   json.member("waiting", step.tasks - std::min(step.tasks, over + active)).member("active", active);
   json.member("succeeded", count(core::Outcome::succeeded));
@@ -165,6 +166,7 @@ void write_step(spec::JsonWriter& json, const ShownStep& step,
   json.member("queued", step.queued).member("started", step.started).member("ended", step.ended);
   write_needs(json, step, name_of_step);
   write_tasks(json, step);
+  write_progress(json, step.live ? step.live->progress : std::nullopt);
   write_use(json, step);
   json.key("exit_code");
   step.exit_code&& core::ended(step.state) ? json.number(int64_t{*step.exit_code}) : json.null();

@@ -33,8 +33,7 @@ struct ShownStep {
   journal::KeptStep kept;
   core::StepState state = core::StepState::waiting;
   core::StepKind kind;
-  std::optional<core::Job> live;  // its job, without what is large
-  bool placed = false;
+  std::optional<JobRow> live;  // its job, as far as it is shown here
   Time started;
   Time queued;
   Time ended;

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "api/handlers.h"
+#include "api/progress_view.h"
 #include "api/workflows.h"
 #include "base/text.h"
 
@@ -10,16 +11,17 @@ namespace {
 
 constexpr size_t kAttemptsAdded = 10'000;  // of one step; what is beyond is not in the sums
 
-// Without what may be large: a job's tasks and tries.
-core::Job small_copy(const core::Job& job) {
-  core::Job copy;
-  copy.id = job.id;
-  copy.array = job.array;
-  copy.submitted = job.submitted;
-  copy.tally = job.tally;
-  copy.size = job.size;
-  copy.placed = job.placed;
-  return copy;
+JobRow row_of(const core::Job& job) {
+  JobRow row;
+  row.id = job.id;
+  row.state = state_of(job);
+  row.array = job.array;
+  row.submitted = job.submitted;
+  row.tally = job.tally;
+  row.size = job.size;
+  row.active = job.placed;
+  copy_placed(row, job, kProgressPerJob);
+  return row;
 }
 
 // Of a live step, on the core's thread.
@@ -28,8 +30,7 @@ void look_at(const core::State& state, const core::Workflow& of, ShownStep& show
   shown.state = step.state;
   const core::Job* job = state.job(step.job);
   if (!job) return;
-  shown.live = small_copy(*job);
-  shown.placed = job->placed > 0;
+  shown.live = row_of(*job);
   if (job->tasks.empty()) return;
   const core::TaskState& first = job->tasks.begin()->second.state;
   if (const auto* running = std::get_if<core::TaskRunning>(&first))
@@ -89,6 +90,7 @@ void finish(const std::shared_ptr<Search>& search) {
     if (step.kept.step.kind < kinds->size()) step.kind = (*kinds)[step.kept.step.kind];
     if (auto ok = look_back(search->call->context, *table, step); !ok)
       return search->call->refuse(ok.error());
+    if (step.live) add_progress(search->call->context, *table, {&*step.live, 1});
     if (step.kept.ended) step.ended = step.kept.ended;
   }
   search->then(std::move(search->steps));

@@ -25,7 +25,7 @@ overflow:auto;max-height:28rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .facts div{border-left:3px solid var(--line);padding-left:.7rem;min-width:0;overflow-wrap:anywhere}
 .facts dt{color:var(--soft);font-size:.8rem}.facts dd{margin:0}
 .wide{overflow-x:auto;border:1px solid var(--line);border-radius:6px;padding:.5rem;background:var(--bg)}
-.wide+.wide{margin-top:.6rem}.wide svg{display:block;max-width:none}.plot svg{width:100%;min-width:760px;max-width:1150px;height:auto}
+.wide+.wide{margin-top:.6rem}.wide svg{display:block;max-width:none}.plot{max-height:44rem;overflow:auto}.plot svg{width:100%;min-width:760px;max-width:1150px;height:auto}
 .bar{stroke:none}.bar.queued{fill:var(--wait);opacity:.45}.bar.succeeded{fill:var(--good)}.bar.failed{fill:var(--bad)}
 .bar.running{fill:var(--busy)}.bar.cancelled{fill:var(--gone)}.bar.blocked{fill:var(--block)}.dashed{stroke-dasharray:6 4}
 table{border-collapse:collapse;font-size:.87rem;font-variant-numeric:tabular-nums}
@@ -42,7 +42,7 @@ input{font:inherit;padding:.25rem .5rem;margin:.3rem 0;border:1px solid var(--li
 background:var(--bg);color:var(--ink);width:18rem;max-width:100%}
 details{border:1px solid var(--line);border-radius:6px;padding:.4rem .8rem;margin:.4rem 0}
 summary{cursor:pointer;overflow-wrap:anywhere}h3{font-size:.87rem;margin:.8rem 0 .2rem;color:var(--soft)}
-@media print{.wide,.steps,pre{overflow:visible;max-height:none}}
+@media print{.wide,.steps,.plot,pre{overflow:visible;max-height:none}}
 )css";
 
 inline constexpr std::string_view kPageScript = R"js(

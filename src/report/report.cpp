@@ -208,8 +208,8 @@ std::string to_html(const WorkflowRun& run) {
   out += "<h2>Graph</h2>\n<div class=\"wide\">" + to_svg(run) + "</div>\n";
   out += "<h2>Steps</h2>\n" + step_table(run);
   if (has_times(run)) {
-    out += "<h2>Time</h2>\n<div class=\"wide plot\">" + plot_gantt(run) +
-           "</div>\n<div class=\"wide plot\">" + plot_concurrency(run) + "</div>\n";
+    out += "<h2>Time</h2>\n<div class=\"wide plot\">" + plot_concurrency(run) +
+           "</div>\n<div class=\"wide plot\">" + plot_gantt(run) + "</div>\n";
   }
   out += pairs("Parameters", run.params) + details(run) + files(run);
   std::vector<Parameter> environment = run.environment;

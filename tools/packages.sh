@@ -7,6 +7,7 @@ build | compiler, linker and build tool | clang-19 lld-19 cmake ninja-build ccac
 build | HTTP, JSON and TLS | libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev
 build | storage, YAML, errors, command line, logs, metrics | libsqlite3-dev libyaml-dev libexpected-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev
 build | the sandbox that jobs run in | bubblewrap
+build | graphs of workflows and their archives | graphviz libzip-dev
 test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-rt-19-dev llvm-19
 test | formatting and static checks | clang-format-19 clang-tidy-19
 test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl tmux sqlite3 iproute2

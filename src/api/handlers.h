@@ -65,6 +65,9 @@ void pause_workflow(const CallPtr& call);
 void resume_workflow(const CallPtr& call);
 void cancel_workflow(const CallPtr& call);
 void retry_workflow(const CallPtr& call);
+void show_workflow_graph(const CallPtr& call);  // workflows_report.cpp
+void show_workflow_report(const CallPtr& call);
+void show_workflow_crate(const CallPtr& call);
 void show_workflow_schema(const CallPtr& call);  // endpoints_workflows.cpp
 
 void list_users(const CallPtr& call);  // users.cpp

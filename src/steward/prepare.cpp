@@ -101,7 +101,7 @@ class Preparation {
   Result<void> make() {
     if (auto ok = kitchen_.open(); !ok) return ok;
     const spec::Recipe& recipe = kitchen_.recipe();
-    if (recipe.reuse) return take_over(*recipe.reuse);
+    if (recipe.reuse) return take_over(recipe, *recipe.reuse);
     if (recipe.when) {
       const auto lookup = [&](const Reference& each) { return kitchen_.value(each); };
       const auto holds = spec::holds(recipe.when->text, lookup);
@@ -114,7 +114,7 @@ class Preparation {
     return make_job(recipe);
   }
 
-  Result<void> take_over(const spec::ReuseSpec& reuse) {
+  Result<void> take_over(const spec::Recipe& recipe, const spec::ReuseSpec& reuse) {
     const core::StepRef from{{static_cast<uint64_t>(reuse.workflow.value_or(0))},
                              static_cast<uint32_t>(reuse.step.value_or(0))};
     const auto kept = earlier(history_, from);
@@ -122,10 +122,24 @@ class Preparation {
     if (!*kept)
       return fail(ErrorCode::not_found,
                   "what it left in workflow " + to_string(from.workflow) + " is gone");
+    if (recipe.recheck) return check_again(recipe, (*kept)->outputs);
     end(Outcome::reuse, "taken over from workflow " + to_string(from.workflow));
     prepared_.report.outputs = (*kept)->outputs;
     prepared_.report.reused = from;
     return {};
+  }
+
+  Result<void> check_again(const spec::Recipe& recipe, const std::string& outputs) {
+    std::map<std::string, std::string> values;
+    for (const spec::OutputSpec& output :
+         recipe.outputs.value_or(std::vector<spec::OutputSpec>{})) {
+      if (output.file) continue;
+      const auto value = output_in(outputs, "this one", *output.name);
+      if (!value) return tl::unexpected(value.error());
+      values[*output.name] = text_in(*value);
+    }
+    return set_payload(spec::checking_job(recipe, recipe.job.value_or(spec::JobSpec{}), values),
+                       {});
   }
 
   Result<void> make_job(const spec::Recipe& recipe) {
@@ -143,7 +157,11 @@ class Preparation {
       if (*found) return {};
     }
     spec::wrap(recipe, *job);
-    auto made = spec::with_items(*job, *items);
+    return set_payload(*job, *items);
+  }
+
+  Result<void> set_payload(const spec::JobSpec& job, const std::optional<spec::Items>& items) {
+    auto made = spec::with_items(job, items);
     if (!made) return tl::unexpected(made.error());
     prepared_.report.payload = made->job.payload;
     prepared_.report.array = made->job.array;

@@ -326,6 +326,7 @@ struct StepsEnded {
   std::string outputs;  // the values that one of them left, as JSON
   StepRef reused;       // instead of running, it took over what that one had left
   Digest cache;         // of a success: by what it may be found again
+  JobId job;            // of one of them that has run
   bool operator==(const StepsEnded&) const = default;
 };
 struct StepsReopened {
@@ -418,7 +419,7 @@ ATOLL_DESCRIBE(WorkflowPaused, id, paused)
 ATOLL_DESCRIBE(WorkflowCancelled, id)
 ATOLL_DESCRIBE(StepPreparing, step)
 ATOLL_DESCRIBE(StepCollecting, step)
-ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache)
+ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache, job)
 ATOLL_DESCRIBE(StepsReopened, id, steps)
 ATOLL_DESCRIBE(WorkflowEnded, id, outcome, message, tally)
 ATOLL_DESCRIBE(WorkflowReopened, workflow)

@@ -95,9 +95,6 @@ Result<int64_t> ArchiveWriter::hold_blob(const Digest& digest, const Batch& batc
 }
 
 Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Batch& batch) {
-  if (job.of.workflow) {
-    if (auto named = write_step_job(database_, job.of, job.id); !named) return named;
-  }
   const auto blob = hold_blob(job.payload, batch, job.of);
   if (!blob) return tl::unexpected(blob.error());
   // The digest of nothing: a job of a simulated site may have no payload.

@@ -61,7 +61,6 @@ Result<void> MemoryJournal::hold(Disk& disk, const Digest& digest) {
 
 Result<void> MemoryJournal::write_event(Disk& disk, const core::Event& event) {
   if (const auto* job = std::get_if<core::JobSubmitted>(&event.body)) {
-    if (job->of.workflow) disk.steps.at(job->of).job = job->id;
     if (job->payload == Digest{}) return {};
     disk.payloads[job->id] = job->payload;
     return hold(disk, job->payload);

@@ -36,6 +36,11 @@ struct RememberKey {
   std::string key;
   JobId job;
 };
+// Bodies of items that are gone.
+struct DropItems {
+  QueueId queue;
+  std::vector<ItemRange> items;
+};
 
 // Sent after the commit.
 struct StartAttempt {
@@ -72,7 +77,7 @@ struct SendNotice {
 };
 
 using Effect = std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt,
-                            StopAttempt, ForgetAttempt, SendNotice>;
+                            StopAttempt, ForgetAttempt, SendNotice, DropItems>;
 using Effects = std::vector<Effect>;
 
 }  // namespace atl::core

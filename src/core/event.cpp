@@ -8,17 +8,24 @@ namespace atl::core {
 
 const char* event_name(const EventBody& body) {
   static constexpr std::array kNames{
-      "user_created",     "user_changed",         "namespace_created", "namespace_deleted",
-      "quota_set",        "member_set",           "member_removed",    "token_created",
-      "token_revoked",    "site_added",           "site_removed",      "site_reported",
-      "site_drained",     "job_submitted",        "job_held",          "job_released",
-      "job_changed",      "dependencies_settled", "waiting_ended",     "task_placed",
-      "task_started",     "task_stopping",        "task_unreachable",  "task_ended",
-      "task_retried",     "backoff_ended",        "job_ended",         "job_reopened",
-      "notice_settled",   "task_recalled",        "exec_asked",        "upload_asked",
-      "backup_asked",     "cohort_set",           "cohort_deleted",    "stake_set",
-      "policy_set",       "node_drained",         "calendar_set",      "reservation_made",
-      "reservation_ended"};
+      "user_created",      "user_changed",      "namespace_created",
+      "namespace_deleted", "quota_set",         "member_set",
+      "member_removed",    "token_created",     "token_revoked",
+      "site_added",        "site_removed",      "site_reported",
+      "site_drained",      "job_submitted",     "job_held",
+      "job_released",      "job_changed",       "dependencies_settled",
+      "waiting_ended",     "task_placed",       "task_started",
+      "task_stopping",     "task_unreachable",  "task_ended",
+      "task_retried",      "backoff_ended",     "job_ended",
+      "job_reopened",      "notice_settled",    "task_recalled",
+      "exec_asked",        "upload_asked",      "backup_asked",
+      "cohort_set",        "cohort_deleted",    "stake_set",
+      "policy_set",        "node_drained",      "calendar_set",
+      "reservation_made",  "reservation_ended", "queue_set",
+      "queue_deleted",     "items_put",         "items_leased",
+      "leases_extended",   "items_finished",    "items_returned",
+      "items_buried",      "delays_ended",      "items_restored",
+      "items_removed"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

@@ -7,6 +7,7 @@
 #include "base/overloaded.h"
 #include "core/cohorts.h"
 #include "core/index.h"
+#include "core/queue/index.h"
 
 namespace atl::core {
 
@@ -90,6 +91,11 @@ const Cohort* State::cohort_named(const std::string& name) const {
   return it == cohort_names.end() ? nullptr : &cohorts.at(it->second);
 }
 
+const WorkQueue* State::queue_named(NamespaceId ns, const std::string& name) const {
+  const auto it = queue_names.find({ns, name});
+  return it == queue_names.end() ? nullptr : &queues.at(it->second);
+}
+
 bool only_by_name(const State& state, const Site& site) {
   const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
   return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
@@ -112,6 +118,7 @@ void rebuild_derived(State& state) {
     index_tasks(state, job);
   }
   count_cohorts(state);
+  for (auto& [id, queue] : state.queues) index_queue(state, queue);
 }
 
 }  // namespace atl::core

@@ -18,6 +18,7 @@
 #include "core/event.h"
 #include "core/metering/meter.h"
 #include "core/metering/pace.h"
+#include "core/queue/queue.h"
 #include "core/types.h"
 #include "core/waiting.h"
 
@@ -282,6 +283,8 @@ struct Counters {
   uint32_t cohort = 0;
   uint32_t shape = 0;
   uint32_t reservation = 0;
+  uint32_t queue = 0;
+  uint64_t lease = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -299,6 +302,7 @@ struct State {
   Policy policy;
   Calendar calendar;
   std::map<ReservationId, Reservation> reservations;
+  std::map<QueueId, WorkQueue> queues;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -320,6 +324,8 @@ struct State {
   std::set<JobId> owed;                       // ready jobs for which others have made room
   std::map<AttemptId, TaskId> followers;      // who is in line behind whom
   std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
+  std::map<std::pair<NamespaceId, std::string>, QueueId> queue_names;
+  std::set<QueueTimer> queue_timers;
 
   bool operator==(const State&) const = default;
 
@@ -329,6 +335,7 @@ struct State {
   const Namespace* namespace_named(const std::string& name) const;
   const Site* site_named(const std::string& name) const;
   const Cohort* cohort_named(const std::string& name) const;
+  const WorkQueue* queue_named(NamespaceId ns, const std::string& name) const;
 };
 
 // Whether the site is no place for work that does not ask for it: one that only pretends, beside
@@ -357,8 +364,9 @@ ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, 
                tries, tally, dependencies, labels, notify, size, unplaced, yielded, gang, owed)
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
-ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation)
+ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation,
+               queue, lease)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
-               policy, calendar, reservations)
+               policy, calendar, reservations, queues)
 
 }  // namespace atl::core

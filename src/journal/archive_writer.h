@@ -35,6 +35,8 @@ class ArchiveWriter {
     int64_t id = 0;
   };
   [[nodiscard]] Result<void> write_payloads(const Batch& batch);
+  [[nodiscard]] Result<void> write_bodies(const std::vector<ItemBody>& bodies);
+  [[nodiscard]] Result<void> drop_bodies(const core::DropItems& items);
   Result<void> name_payload(const core::JobSubmitted& job, const Batch& batch);
   [[nodiscard]] Result<int64_t> insert_blob(const Digest& digest, const Batch& batch);
   const Blob* find_blob(const Digest& digest, const std::vector<Blob>& blobs);

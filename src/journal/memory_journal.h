@@ -27,6 +27,8 @@ class MemoryJournal : public Journal, public History {
   Result<std::optional<EndedAttempt>> last_attempt(JobId id, uint32_t index) override;
   Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after, size_t max) override;
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
+  [[nodiscard]] Result<std::map<ItemId, std::string>> bodies(
+      QueueId queue, const std::vector<ItemId>& items) override;
   Result<uint64_t> count() override { return disk_.ended.size(); }
 
   History& history() { return *this; }
@@ -61,6 +63,7 @@ class MemoryJournal : public Journal, public History {
     std::map<AttemptId, std::string> attempts;  // encoded
     std::map<std::pair<UserId, std::string>, JobId> keys;
     std::map<uint64_t, core::Events> audit;
+    std::map<std::pair<QueueId, ItemId>, std::string> bodies;
   };
   [[nodiscard]] static Result<void> write(Disk& disk, const Batch& batch);
 

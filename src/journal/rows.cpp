@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/wire.h"
+#include "core/queue/lease.h"
 
 namespace atl::journal {
 namespace {
@@ -64,7 +65,8 @@ bool may_match_labels(const EndedFilter& filter, std::string_view body) {
 core::Events asked_for(const core::Events& events) {
   core::Events kept;
   for (const core::Event& event : events) {
-    if (event.by && !std::holds_alternative<core::JobSubmitted>(event.body)) kept.push_back(event);
+    const bool own = std::holds_alternative<core::JobSubmitted>(event.body);
+    if (event.by && !own && !core::queue::daily_work(event.body)) kept.push_back(event);
   }
   return kept;
 }

@@ -31,6 +31,11 @@ CREATE INDEX audit_by_time ON audit(at_us);
 INSERT INTO meta VALUES('format', 1), ('epoch', 1), ('trial', 0);
 )";
 
+// Came after the first release of format 1 and means nothing to a program that does not know of
+// queues, so it is made wherever it is missing.
+constexpr const char* kItemBodies =
+    "CREATE TABLE IF NOT EXISTS item_bodies(id INTEGER PRIMARY KEY, body BLOB NOT NULL)";
+
 std::string random_installation() {
   std::random_device device;
   const uint64_t value = (static_cast<uint64_t>(device()) << 32) | device();
@@ -84,9 +89,10 @@ Result<void> prepare_schema(Database& database) {
   // Only now is the file really read, so this is where a file of another kind is noticed.
   const auto format = read_format(database);
   if (!format) return tl::unexpected(format.error());
-  if (*format == kFormat) return {};
+  if (*format == kFormat) return database.must(kItemBodies);
   if (auto began = database.must("BEGIN IMMEDIATE"); !began) return began;
   auto migrated = migrate(database, *format);
+  if (migrated) migrated = database.must(kItemBodies);
   if (migrated) migrated = database.must("COMMIT");
   if (!migrated) database.exec("ROLLBACK");
   return migrated;

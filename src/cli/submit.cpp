@@ -20,23 +20,6 @@ struct SubmitFlags {
   bool wait = false;
 };
 
-// The namespace that a command means when it names none: the context's, else the first of the
-// user's.
-Result<std::string> default_namespace(Session& session) {
-  auto api = session.api();
-  if (!api) return tl::unexpected(api.error());
-  if (!(*api)->target().ns.empty()) return (*api)->target().ns;
-  const auto who = (*api)->get("/whoami");
-  if (!who) return tl::unexpected(who.error());
-  // One where they may submit, `default` before others.
-  std::string first;
-  for (const auto& [name, role] : (*who)["namespaces"].members()) {
-    if (name == "default" && role.text() != "viewer") return name;
-    if (first.empty() && role.text() != "viewer") first = name;
-  }
-  return first;
-}
-
 // Where and when it would start.
 Result<int> try_job(Session& session, const JobDraft& job) {
   const auto answer = submit_job(session, job, true);
@@ -91,6 +74,21 @@ Result<int> run(Session& session, const SubmitFlags& flags) {
 }
 
 }  // namespace
+
+Result<std::string> default_namespace(Session& session) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  if (!(*api)->target().ns.empty()) return (*api)->target().ns;
+  const auto who = (*api)->get("/whoami");
+  if (!who) return tl::unexpected(who.error());
+  // One where they may submit, `default` before others.
+  std::string first;
+  for (const auto& [name, role] : (*who)["namespaces"].members()) {
+    if (name == "default" && role.text() != "viewer") return name;
+    if (first.empty() && role.text() != "viewer") first = name;
+  }
+  return first;
+}
 
 Result<JobDraft> prepare_job(Session& session, const JobFlags& given) {
   JobFlags flags = given;

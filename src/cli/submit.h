@@ -11,6 +11,10 @@
 
 namespace atl::cli {
 
+// The namespace that a command means when it names none: the context's, else the first of the
+// user's.
+[[nodiscard]] Result<std::string> default_namespace(Session& session);
+
 // The job that flags, script and surroundings describe, with the namespace that is meant when none
 // is said; warnings about the script go to the person.
 [[nodiscard]] Result<JobDraft> prepare_job(Session& session, const JobFlags& flags);

@@ -15,8 +15,8 @@ constexpr QueueId kQueue{1};
 Batch put(World& world, const std::vector<std::string>& bodies) {
   world.happen(core::QueueSet{kQueue, world.ns, "q", {}, false});
   const ItemId first{world.state.queues.at(kQueue).last.value + 1};
-  world.happen(core::ItemsPut{
-      kQueue, first, {{static_cast<uint32_t>(bodies.size()), 0, {}, "", 0}}, {}});
+  world.happen(
+      core::ItemsPut{kQueue, first, {{static_cast<uint32_t>(bodies.size()), 0, {}, "", 0}}, {}});
   Batch batch = world.take();
   for (size_t i = 0; i < bodies.size(); ++i)
     batch.bodies.push_back({kQueue, ItemId{first.value + i}, bodies[i]});

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
-from atoll import Atoll  # noqa: E402,F401
+from atoll import Atoll, free_port  # noqa: E402,F401
 
 BIN = ROOT / "build/bin"
 VENV = ROOT / "build/bench-venv"

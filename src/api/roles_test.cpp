@@ -83,13 +83,23 @@ constexpr Sample kSamples[] = {
     {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
     {"DELETE", "/api/v1/tokens/{id}", nullptr, ""},
     {"POST", "/api/v1/admin/backup", nullptr, R"({"file":"/tmp/none"})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues", nullptr, R"({"name":"fresh"})"},
+    {"PATCH", "/api/v1/namespaces/{namespace}/queues/{queue}", nullptr, R"({"attempts":2})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/items", nullptr,
+     R"({"items":[{"body":"x"}]})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/lease", nullptr, "{}"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/done", nullptr, R"({"lease":1})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/retry", nullptr, R"({"lease":1})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/extend", nullptr, R"({"leases":[1]})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/restore", nullptr, "{}"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/purge", nullptr, "{}"},
 };
 
 std::string filled(std::string path) {
   for (const auto& [name, value] :
        {std::pair("{id}", "1"), std::pair("{namespace}", "default"), std::pair("{site}", "local"),
         std::pair("{cohort}", "group"), std::pair("{entry}", "days"), std::pair("{node}", "node1"),
-        std::pair("{reservation}", "course")}) {
+        std::pair("{reservation}", "course"), std::pair("{queue}", "frames")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -122,6 +132,8 @@ class Roles : public ApiTest {
             .target = "/api/v1/workflows",
             .body = R"({"files":{"f.yaml":"steps: {a: {run: x}}"},"paused":true})",
             .token = secrets[Who::member]});
+    as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"frames"})");
+    as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"second"})");
     // Job 1 belongs to the member and runs.
     send({.method = "POST",
           .target = "/api/v1/jobs",
@@ -158,6 +170,10 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
     target = std::string("/api/v1/tokens/") + (mine == own.end() ? "2" : mine->second.second);
   if (const size_t at = target.find("{workflow}"); at != std::string::npos)
     target.replace(at, 10, who == Who::member ? "2" : who == Who::platform_admin ? "3" : "1");
+  // The administrator before them has deleted the other one.
+  if (path == "/api/v1/namespaces/{namespace}/queues/{queue}" &&
+      std::string(endpoint.method) == "DELETE" && who == Who::platform_admin)
+    target = "/api/v1/namespaces/default/queues/second";
   // The administrator before them has removed the other one.
   if (path.find("members/{user}") != std::string::npos && who == Who::platform_admin) {
     target = "/api/v1/namespaces/default/members/ada";

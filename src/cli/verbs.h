@@ -117,5 +117,8 @@ void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate, simulate
 void add_simulate_export_verb(Verbs& verbs, CLI::App* parent);
 void add_completion_verb(Verbs& verbs);
 void add_version_verb(Verbs& verbs);  // version help
+void add_queue_verbs(Verbs& verbs);
+void add_queue_item_verbs(Verbs& verbs, CLI::App* noun);  // put lease done retry extend, of queue
+void add_queue_work_verb(Verbs& verbs, CLI::App* noun);
 
 }  // namespace atl::cli

@@ -57,6 +57,14 @@ class Examples(unittest.TestCase):
         self.assertRegex(done.stdout, r"MEASURE +1: even.yaml +2: lent.yaml", done.stderr)
         self.assertRegex(done.stdout, r"evictions +0 +[1-9]")
 
+    def test_a_queue_gives_each_frame_to_one_worker(self):
+        done = subprocess.run([EXAMPLES / "07-queue/frames.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(sorted(re.findall(r"rendered frame (\d+)\n", done.stdout), key=int),
+                         [str(i) for i in range(1, 13)], done.stderr)
+        self.assertIn("done 12, given back 1\n", done.stderr)
+        self.assertRegex(done.stdout, r"Done +12")
+
 
 if __name__ == "__main__":
     unittest.main()

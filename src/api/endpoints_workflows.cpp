@@ -73,7 +73,7 @@ constexpr std::array kStepsFields{
                                   .sentence = "Where steps run that name no other.",
                                   .example = "\"/home/ada/flood\"",
                                   .high = 4096})};
-constexpr std::array kRetryFields{field<&RetryWish::steps>(
+constexpr std::array kRetryFields{field<&StepsRetryWish::steps>(
     {.name = "steps",
      .sentence = "Only these and what needs them; all that did not succeed when left out.",
      .example = "[\"train\"]",
@@ -218,7 +218,7 @@ std::vector<Endpoint> workflow_endpoints() {
   Endpoint retry =
       action("/api/v1/workflows/{workflow}/retry",
              "Run again what did not succeed, and what that kept from running.", retry_workflow);
-  retry.request = spec::shape_of<RetryWish>;
+  retry.request = spec::shape_of<StepsRetryWish>;
   return {
       submit,
       list,
@@ -262,7 +262,7 @@ const Shape& shape_of<api::StepsWish>() {
   return shape;
 }
 template <>
-const Shape& shape_of<api::RetryWish>() {
+const Shape& shape_of<api::StepsRetryWish>() {
   static constexpr Shape shape{"RetrySubmission", "What shall run again.", api::kRetryFields};
   return shape;
 }

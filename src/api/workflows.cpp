@@ -309,7 +309,7 @@ void cancel_workflow(const CallPtr& call) {
   act(call, [](WorkflowId id) { return core::CancelWorkflow{id}; });
 }
 void retry_workflow(const CallPtr& call) {
-  auto wish = body_of<RetryWish>(call);
+  auto wish = body_of<StepsRetryWish>(call);
   if (!wish) return;
   act(call, [&](WorkflowId id) {
     return core::RetryWorkflow{id, wish->steps.value_or(std::vector<std::string>{}), {}};

@@ -25,7 +25,7 @@ struct StepsWish {
   std::optional<spec::Json> steps;
   spec::Text directory;
 };
-struct RetryWish {
+struct StepsRetryWish {
   spec::Texts steps;
 };
 
@@ -84,6 +84,6 @@ const Shape& shape_of<api::WorkflowWish>();
 template <>
 const Shape& shape_of<api::StepsWish>();
 template <>
-const Shape& shape_of<api::RetryWish>();
+const Shape& shape_of<api::StepsRetryWish>();
 
 }  // namespace atl::spec

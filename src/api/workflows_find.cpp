@@ -69,6 +69,9 @@ Result<void> look_back(Context& context, const core::State& table, ShownStep& st
     step.ended = job->ended;
     step.tasks = job->job.size;
     step.outcomes = job->job.tally;
+    // The job knows more of it than that it did not succeed.
+    const bool its_own = step.kept.message.starts_with("its job ended as");
+    if (its_own && !job->message.empty()) step.kept.message = job->message;
   }
   const auto attempts = context.history.attempts(id, {}, kAttemptsAdded);
   if (!attempts) return tl::unexpected(attempts.error());

@@ -55,7 +55,7 @@ Result<void> check_maps(const json::array& list) {
 
 Result<void> check_object(const json::object& object) {
   if (object.size() != 1)
-    return refuse_items("takes one of range, file, grid and queue, and here are " +
+    return refuse_items("takes one of range, file, grid and output, and here are " +
                         std::to_string(object.size()));
   const auto& entry = *object.begin();
   const std::string_view kind{entry.key().data(), entry.key().size()};
@@ -67,11 +67,9 @@ Result<void> check_object(const json::object& object) {
     }
     return {};
   }
-  if (kind != "range" && kind != "file" && kind != "queue" && kind != "output") {
-    const auto meant =
-        did_you_mean(std::string(kind), {"range", "file", "grid", "queue", "output"});
-    return refuse_items("has " + quote(kind) +
-                        ", which is none of range, file, grid, output and queue" +
+  if (kind != "range" && kind != "file" && kind != "output") {
+    const auto meant = did_you_mean(std::string(kind), {"range", "file", "grid", "output"});
+    return refuse_items("has " + quote(kind) + ", which is none of range, file, grid and output" +
                         (meant ? "; did you mean " + *meant + "?" : ""));
   }
   if (!is_single(entry.value())) return refuse_items(std::string(kind) + " must be one text");
@@ -223,7 +221,7 @@ Result<void> check_for_each(const std::string& text) {
   }
   if (value->is_string() && !references_in(std::string_view(value->as_string())).empty()) return {};
   return refuse_items(
-      "must be a list, {range: 1-10}, {file: PATH}, {grid: …}, {queue: NAME} or a "
+      "must be a list, {range: 1-10}, {file: PATH}, {grid: …} or a "
       "reference such as {steps.find.outputs.names}");
 }
 

@@ -2,7 +2,7 @@
 // earlier step left.
 //
 //   [a, b]   [{lr: 0.1, layers: 2}, …]   {range: 1-100}   {file: names.txt}
-//   {grid: {lr: [0.1, 0.2], layers: [2, 3]}}   "{steps.find.outputs.names}"   {queue: urls}
+//   {grid: {lr: [0.1, 0.2], layers: [2, 3]}}   "{steps.find.outputs.names}"   {output: find.names}
 #pragma once
 
 #include <functional>

@@ -55,8 +55,8 @@ TEST(WorkflowFile, EveryMistakeIsNamedWithItsPlace) {
       {"steps:\n  a: {run: x, when: {eqq: [1, 2]}}\n",
        "f:2:3: step \"a\": \"eqq\" is no condition; did you mean eq?"},
       {"steps:\n  a: {run: x, for_each: {grids: {}}}\n",
-       "f:2:3: step \"a\": for_each has \"grids\", which is none of range, file, grid, output and "
-       "queue; did you mean grid?"},
+       "f:2:3: step \"a\": for_each has \"grids\", which is none of range, file, grid and output;"
+       " did you mean grid?"},
       {"steps:\n  a: {run: x, outputs: {m: ../m.pt}}\n",
        "f:2:3: step \"a\": output \"m\" is the file \"../m.pt\", which is not below"},
       {"steps:\n  a: {run: x, outputs: {m: /etc/passwd}}\n",

@@ -46,7 +46,8 @@ void World::happen(core::EventBody body) {
     const bool archived = std::holds_alternative<core::ArchiveAttempt>(effect) ||
                           std::holds_alternative<core::ArchiveJob>(effect) ||
                           std::holds_alternative<core::UnarchiveJob>(effect) ||
-                          std::holds_alternative<core::RememberKey>(effect);
+                          std::holds_alternative<core::RememberKey>(effect) ||
+                          std::holds_alternative<core::DropItems>(effect);
     if (archived) batch.archive.push_back(std::move(effect));
   }
 }

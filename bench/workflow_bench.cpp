@@ -73,11 +73,11 @@ void measure_million() {
               }));
   std::printf("  gone through        %6.2f s\n", seconds_of([&] { go_through(flow); }));
   std::printf("  one more added      %6.2f us\n", 1e6 * seconds_of([&] {
-                core::NewStep step;
-                step.name = "late";
-                step.needs = {{kMany - 1}};
-                core::workflow::add_step(flow, step);
-              }));
+                                                    core::NewStep step;
+                                                    step.name = "late";
+                                                    step.needs = {{kMany - 1}};
+                                                    core::workflow::add_step(flow, step);
+                                                  }));
   std::printf("  memory, at most     %6ld MiB  bar < 1024\n", peak_mib());
   const auto file = spec::parse_workflow(
       "steps:\n  all: {run: 'echo {item}', for_each: {range: 1-1000000}}\n", "bench.yaml");

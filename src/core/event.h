@@ -1,6 +1,6 @@
 // Facts. Each names something that has happened, in the past tense; apply turns it into the new
-// state and cannot refuse. Alternatives of EventBody and members of each struct are only appended:
-// their order is the journal's format.
+// state and cannot refuse. Those of workflows and queues are in their own rooms. Alternatives of
+// EventBody and members of each struct are only appended: their order is the journal's format.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/lazy_map.h"
-#include "core/queue/types.h"
+#include "core/queue/events.h"
 #include "core/types.h"
-#include "core/workflow/workflow.h"
+#include "core/workflow/events.h"
 
 namespace atl::core {
 
@@ -275,156 +275,6 @@ struct ReservationEnded {
   bool operator==(const ReservationEnded&) const = default;
 };
 
-// Its steps follow in StepsAdded; it may start when it is sealed.
-struct WorkflowSubmitted {
-  WorkflowId id;
-  NamespaceId ns;
-  UserId user;
-  std::string name;
-  Digest files;          // as they were written
-  std::string document;  // what it was asked for with, for those who show it
-  bool fail_fast = false;
-  bool paused = false;
-  uint32_t parallel_max = 0;
-  bool operator==(const WorkflowSubmitted&) const = default;
-};
-struct StepsAdded {
-  WorkflowId id;
-  uint32_t first = 0;           // the number of the first of them
-  std::vector<StepKind> kinds;  // more of them
-  std::vector<NewStep> steps;
-  bool operator==(const StepsAdded&) const = default;
-};
-struct WorkflowSealed {
-  WorkflowId id;
-  bool operator==(const WorkflowSealed&) const = default;
-};
-// Nothing more of it starts, or goes on to start.
-struct WorkflowPaused {
-  WorkflowId id;
-  bool paused = true;
-  bool operator==(const WorkflowPaused&) const = default;
-};
-// Nothing more of it starts; what runs is stopped by events of its own.
-struct WorkflowCancelled {
-  WorkflowId id;
-  bool operator==(const WorkflowCancelled&) const = default;
-};
-struct StepPreparing {
-  StepRef step;
-  bool operator==(const StepPreparing&) const = default;
-};
-struct StepCollecting {
-  StepRef step;
-  bool operator==(const StepCollecting&) const = default;
-};
-// They have ended as `how` says, all for the same reason.
-struct StepsEnded {
-  WorkflowId id;
-  IntervalSet steps;
-  StepState how = StepState::succeeded;
-  std::string message;
-  std::string outputs;  // the values that one of them left, as JSON
-  StepRef reused;       // instead of running, it took over what that one had left
-  Digest cache;         // of a success: by what it may be found again
-  JobId job;            // of one of them that has run
-  bool operator==(const StepsEnded&) const = default;
-};
-struct StepsReopened {
-  WorkflowId id;
-  IntervalSet steps;
-  bool operator==(const StepsReopened&) const = default;
-};
-struct WorkflowEnded {
-  WorkflowId id;
-  Outcome outcome = Outcome::succeeded;
-  std::string message;
-  StepTally tally{};
-  bool operator==(const WorkflowEnded&) const = default;
-};
-// An ended one lives again, as it was when it ended.
-struct WorkflowReopened {
-  Workflow workflow;
-  bool operator==(const WorkflowReopened&) const = default;
-};
-// Made or changed.
-struct QueueSet {
-  QueueId id;
-  NamespaceId ns;
-  std::string name;
-  QueueSettings settings;
-  bool closed = false;
-  bool operator==(const QueueSet&) const = default;
-};
-struct QueueDeleted {
-  QueueId id;
-  bool operator==(const QueueDeleted&) const = default;
-};
-// New items, numbered from `first` in the order of the runs. Their bodies are durable with it.
-struct ItemsPut {
-  QueueId queue;
-  ItemId first;
-  std::vector<PutRun> runs;
-  std::vector<RepeatedItem> repeated;  // asked for and already there, by their key
-  bool operator==(const ItemsPut&) const = default;
-};
-struct ItemsLeased {
-  QueueId queue;
-  LeaseId lease;
-  Time until;  // zero: until its holder is done
-  std::string holder;
-  std::vector<ItemRange> items;  // in the order they are served
-  bool operator==(const ItemsLeased&) const = default;
-};
-struct LeasesExtended {
-  QueueId queue;
-  std::vector<LeaseId> leases;
-  Time until;
-  bool operator==(const LeasesExtended&) const = default;
-};
-struct ItemsFinished {
-  QueueId queue;
-  LeaseId lease;
-  std::vector<ItemRange> items;
-  bool operator==(const ItemsFinished&) const = default;
-};
-// Leased items that wait again: given back, or their lease ran out.
-struct ItemsReturned {
-  QueueId queue;
-  LeaseId lease;
-  std::vector<ItemRange> items;
-  ReturnCause cause = ReturnCause::given_back;
-  Time not_before;
-  std::string message;
-  bool operator==(const ItemsReturned&) const = default;
-};
-// Leased items that became dead letters: they had all their attempts.
-struct ItemsBuried {
-  QueueId queue;
-  LeaseId lease;
-  std::vector<ItemRange> items;
-  ReturnCause cause = ReturnCause::given_back;
-  std::string message;
-  bool operator==(const ItemsBuried&) const = default;
-};
-struct DelaysEnded {
-  QueueId queue;
-  std::vector<ItemRange> items;
-  bool operator==(const DelaysEnded&) const = default;
-};
-// Dead letters that wait again, as if they were new.
-struct ItemsRestored {
-  QueueId queue;
-  std::vector<ItemRange> items;
-  bool operator==(const ItemsRestored&) const = default;
-};
-// Items that are gone without having been finished.
-struct ItemsRemoved {
-  QueueId queue;
-  std::vector<ItemRange> items;
-  bool operator==(const ItemsRemoved&) const = default;
-};
-
 using EventBody =
     std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
                  MemberRemoved, TokenCreated, TokenRevoked, SiteAdded, SiteRemoved, SiteReported,
@@ -491,29 +341,6 @@ ATOLL_DESCRIBE(NodeDrained, site, node, draining)
 ATOLL_DESCRIBE(CalendarSet, calendar)
 ATOLL_DESCRIBE(ReservationMade, reservation)
 ATOLL_DESCRIBE(ReservationEnded, id, cancelled)
-ATOLL_DESCRIBE(WorkflowSubmitted, id, ns, user, name, files, document, fail_fast, paused,
-               parallel_max)
-ATOLL_DESCRIBE(StepsAdded, id, first, kinds, steps)
-ATOLL_DESCRIBE(WorkflowSealed, id)
-ATOLL_DESCRIBE(WorkflowPaused, id, paused)
-ATOLL_DESCRIBE(WorkflowCancelled, id)
-ATOLL_DESCRIBE(StepPreparing, step)
-ATOLL_DESCRIBE(StepCollecting, step)
-ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache, job)
-ATOLL_DESCRIBE(StepsReopened, id, steps)
-ATOLL_DESCRIBE(WorkflowEnded, id, outcome, message, tally)
-ATOLL_DESCRIBE(WorkflowReopened, workflow)
-ATOLL_DESCRIBE(QueueSet, id, ns, name, settings, closed)
-ATOLL_DESCRIBE(QueueDeleted, id)
-ATOLL_DESCRIBE(ItemsPut, queue, first, runs, repeated)
-ATOLL_DESCRIBE(ItemsLeased, queue, lease, until, holder, items)
-ATOLL_DESCRIBE(LeasesExtended, queue, leases, until)
-ATOLL_DESCRIBE(ItemsFinished, queue, lease, items)
-ATOLL_DESCRIBE(ItemsReturned, queue, lease, items, cause, not_before, message)
-ATOLL_DESCRIBE(ItemsBuried, queue, lease, items, cause, message)
-ATOLL_DESCRIBE(DelaysEnded, queue, items)
-ATOLL_DESCRIBE(ItemsRestored, queue, items)
-ATOLL_DESCRIBE(ItemsRemoved, queue, items)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

@@ -78,7 +78,13 @@ TEST(Bodies, AJournalFromBeforeQueuesGetsTheirTable) {
   must(SqliteJournal::open(dir.path()));
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(database_path(dir.path()).c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(database, "DROP TABLE item_bodies", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(
+          database,
+          "DROP TABLE item_bodies; DROP TABLE workflows; DROP TABLE steps; DROP TABLE step_kinds; "
+          "DROP TABLE versions; DROP TABLE cached; UPDATE meta SET value = 1 WHERE key = 'format'",
+          nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(database);
   auto journal = must(SqliteJournal::open(dir.path()));
   check_life(*journal, journal->history());

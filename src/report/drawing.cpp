@@ -103,8 +103,9 @@ std::optional<Classes> alike(const WorkflowRun& run, const Followers& graph, con
   return std::nullopt;
 }
 
-std::optional<Classes> classes_of(const WorkflowRun& run, const Followers& graph, const Needs& needs,
-                                  const std::vector<uint32_t>& levels, size_t max) {
+std::optional<Classes> classes_of(const WorkflowRun& run, const Followers& graph,
+                                  const Needs& needs, const std::vector<uint32_t>& levels,
+                                  size_t max) {
   Classes classes(run.steps.size());
   for (uint32_t i = 0; i < classes.size(); ++i) classes[i] = i;
   if (classes.size() <= max) return classes;

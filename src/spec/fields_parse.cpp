@@ -24,8 +24,8 @@ tl::unexpected<Error> refuse(const std::string& path, const std::string& what) {
 
 tl::unexpected<Error> wrong_type(const Field& field, const json::value& value,
                                  const std::string& path) {
-  return refuse(
-      path, "is " + std::string(word_for(value)) + "; it must be " + std::string(value_in_words(field)));
+  return refuse(path, "is " + std::string(word_for(value)) + "; it must be " +
+                          std::string(value_in_words(field)));
 }
 
 // The text of a scalar as a person would have written it; nullopt for anything else.

@@ -9,12 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
-from atoll import Atoll  # noqa: E402,F401
+from atoll import Atoll, free_port  # noqa: E402,F401
 
 BIN = ROOT / "build/bin"
 VENV = ROOT / "build/bench-venv"
 PACKAGES = ["hyperqueue==0.27.0", "fastapi==0.162.4", "uvicorn[standard]==0.54.0", "dask[distributed]==2026.8.0",
-            "accasim==1.1.3"]
+            "accasim==1.1.3", "snakemake==9.27.1"]
 
 
 def peer_python():

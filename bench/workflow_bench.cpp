@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "spec/workflow/plan.h"
 
 namespace atl {
@@ -37,21 +38,57 @@ long peak_mib() {
   return usage.ru_maxrss / 1024;
 }
 
-void go_through(const spec::WorkflowPlan& plan) {
-  using namespace core::workflow;
-  std::vector<std::vector<Need>> needs;
+// As the core does it, without jobs: each step begins and ends in its turn.
+void go_through(core::Workflow& flow) {
+  while (!flow.ready.empty()) {
+    const uint32_t step = *flow.ready.begin();
+    core::workflow::advance(flow, step, core::StepState::running);
+    core::workflow::advance(flow, step, core::StepState::succeeded);
+  }
+}
+
+core::Workflow made_of(const spec::WorkflowPlan& plan) {
+  core::Workflow flow;
+  spec::StepMaker maker;
   for (const spec::PlannedStep& step : plan.steps) {
-    auto& own = needs.emplace_back();
-    for (const spec::PlannedNeed& need : step.needs)
-      own.push_back({need.step, need.can_fail, need.can_skip});
+    spec::StepsBatch batch;
+    if (!maker.add(step, batch)) std::abort();
+    core::workflow::add_step(flow, batch.steps.front());
   }
-  const Graph graph(needs);
-  Steps steps = begin(graph);
-  while (!steps.ready.empty()) {
-    const uint32_t step = *steps.ready.begin();
-    advance(graph, steps, step, StepState::started);
-    advance(graph, steps, step, StepState::succeeded);
-  }
+  return flow;
+}
+
+// A graph of a million steps, in the form that the API hands to the core.
+void measure_million() {
+  constexpr uint32_t kMany = 1'000'000;
+  core::Workflow flow;
+  std::printf("%u steps, each behind two others\n", kMany);
+  std::printf("  added to the state  %6.2f s   bar < 5\n", seconds_of([&] {
+                for (uint32_t i = 0; i < kMany; ++i) {
+                  core::NewStep step;
+                  step.name = "step" + std::to_string(i);
+                  if (i > 1) step.needs = {{i / 2}, {i - 1}};
+                  core::workflow::add_step(flow, step);
+                }
+              }));
+  std::printf("  gone through        %6.2f s\n", seconds_of([&] { go_through(flow); }));
+  std::printf("  one more added      %6.2f us\n", 1e6 * seconds_of([&] {
+                core::NewStep step;
+                step.name = "late";
+                step.needs = {{kMany - 1}};
+                core::workflow::add_step(flow, step);
+              }));
+  std::printf("  memory, at most     %6ld MiB  bar < 1024\n", peak_mib());
+  const auto file = spec::parse_workflow(
+      "steps:\n  all: {run: 'echo {item}', for_each: {range: 1-1000000}}\n", "bench.yaml");
+  std::printf("a step that goes through a million items\n");
+  std::printf("  planned             %6.2f s   bar < 5\n", seconds_of([&] {
+                const auto plan = spec::plan_workflow(*file);
+                spec::StepMaker maker;
+                spec::StepsBatch batch;
+                if (!plan || !maker.add(plan->steps.front(), batch)) std::abort();
+              }));
+  std::printf("  memory, at most     %6ld MiB  bar < 1024\n", peak_mib());
 }
 
 int measure() {
@@ -66,9 +103,15 @@ int measure() {
     return 1;
   }
   std::printf("  planned             %6.2f s\n",
-              seconds_of([&] { plan = spec::plan_workflow(*file, {}); }));
-  std::printf("  gone through        %6.2f s\n", seconds_of([&] { go_through(*plan); }));
+              seconds_of([&] { plan = spec::plan_workflow(*file); }));
+  core::Workflow flow;
+  std::printf("  made for the core   %6.2f s\n", seconds_of([&] { flow = made_of(*plan); }));
+  std::printf("  gone through        %6.2f s\n", seconds_of([&] { go_through(flow); }));
   std::printf("  memory, at most     %6ld MiB\n", peak_mib());
+  plan = spec::WorkflowPlan{};
+  file = spec::WorkflowFile{};
+  flow = {};
+  measure_million();
   return 0;
 }
 

@@ -25,6 +25,8 @@ void Observer::ended(const RunEnded& run) {
 void Observer::record(uint64_t sequence, const core::Event& event) {
   world_.trace.event(sequence, event);
   if (std::holds_alternative<core::JobSubmitted>(event.body)) ++counts_.jobs;
+  if (const auto* finished = std::get_if<core::ItemsFinished>(&event.body))
+    counts_.items_done += core::count_of(finished->items);
   core::apply(replayed_, event);
   each([&](Checker& checker) { checker.recorded(sequence, event, replayed_); });
 }

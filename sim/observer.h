@@ -20,6 +20,7 @@ struct Counts {
   uint64_t commits = 0;
   uint64_t answers = 0;
   uint64_t refusals = 0;
+  uint64_t items_done = 0;
 };
 
 class Observer : public Witness {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/queue_life.h"
 #include "sim/server.h"
 #include "sim/site.h"
 #include "sim/workload.h"
@@ -51,6 +52,7 @@ class Simulation {
   Server::Sites sites_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<QueueLife> queues_;
   uint64_t struck_ = 0;
   Duration settled_after_;
 };
@@ -75,6 +77,7 @@ Simulation::Simulation(const SimOptions& options)
                                      sites_, observer_);
   workload_ = std::make_unique<Workload>(world_, *server_, observer_, rng_.fork(), faults_,
                                          std::move(names));
+  queues_ = std::make_unique<QueueLife>(world_, *server_, observer_, rng_.fork(), faults_);
 }
 
 bool Simulation::step() {
@@ -137,7 +140,7 @@ void Simulation::fill_disk() {
 }
 
 bool Simulation::settled() const {
-  if (!server_->up() || workload_->asking()) return false;
+  if (!server_->up() || workload_->asking() || !queues_->idle()) return false;
   const core::State& state = server_->state();
   if (!state.jobs.empty() || !state.notices.empty() || !server_->writable()) return false;
   for (const auto& site : sites_) {
@@ -164,6 +167,8 @@ SimResult Simulation::run() {
       options_.asks ? options_.asks : static_cast<uint64_t>(rng_.between(40, 500));
   const Duration pause = rng_.between(milliseconds(500), seconds(12));
   backlogged ? workload_->keep_backlogged(hours(5)) : workload_->begin(asks, pause);
+  queues_->begin(server_->state().namespaces.begin()->second.name,
+                 static_cast<uint64_t>(rng_.between(5, 40)));
   run_until(world_.now() + hours(6), [&] { return !workload_->asking(); });
   run_until(world_.now() + rng_.between(Duration{}, minutes(10)), [] { return false; });
   end_faults();

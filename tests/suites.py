@@ -87,6 +87,12 @@ def openapi(report, wants, options):
     run_modules(report, wants, "openapi")
 
 
+def crate(report, wants, options):
+    """RO-Crates of example runs: the public validator accepts them"""
+    build(report, "release", "bin/report_example")
+    run_modules(report, wants, "crate")
+
+
 def chaos(report, wants, options):
     """kill -9 of server and warden, 200 times, during 2,000 real jobs"""
     build(report, "release", "bin/atoll", "bin/atoll-warden")
@@ -138,7 +144,7 @@ def tsan(report, wants, options):
 
 
 ALL = {suite.__name__: suite
-       for suite in (tidy, unit, sim, e2e, openapi, package, vm, chaos, asan, fuzz, tsan)}
+       for suite in (tidy, unit, sim, e2e, openapi, crate, package, vm, chaos, asan, fuzz, tsan)}
 
 
 def run_gtest(report, wants, preset):

@@ -7,6 +7,7 @@ build | compiler, linker and build tool | clang-19 lld-19 cmake ninja-build ccac
 build | HTTP, JSON and TLS | libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev
 build | storage, YAML, errors, command line, logs, metrics | libsqlite3-dev libyaml-dev libexpected-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev
 build | the sandbox that jobs run in | bubblewrap
+build | graphs of workflows and their archives | graphviz libzip-dev
 test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-rt-19-dev llvm-19
 test | formatting and static checks | clang-format-19 clang-tidy-19
 test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl tmux sqlite3 iproute2
@@ -14,7 +15,7 @@ test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
 bench | measuring tools | libbenchmark-dev wrk hyperfine
-bench | the peers to compare with | parallel slurm-wlm munge
+bench | the peers to compare with | parallel slurm-wlm munge redis-server
 TABLE
 }
 

@@ -35,6 +35,7 @@ struct Told {
   std::string payload;       // of a submission's first job
   bool must_refuse = false;  // the request is wrong on purpose
   const Result<runtime::Accepted>& answer;
+  const std::vector<std::string>* bodies = nullptr;  // of items that were put
 };
 
 // The platform between two turns.

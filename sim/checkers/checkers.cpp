@@ -5,6 +5,7 @@
 #include "sim/checkers/idempotency.h"
 #include "sim/checkers/one_attempt.h"
 #include "sim/checkers/order.h"
+#include "sim/checkers/queues.h"
 #include "sim/checkers/reasons.h"
 #include "sim/checkers/replay.h"
 #include "sim/checkers/settles.h"
@@ -27,6 +28,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Settles>());
   all.push_back(std::make_unique<Yields>());
   all.push_back(std::make_unique<Gangs>());
+  all.push_back(std::make_unique<Queues>());
   return all;
 }
 

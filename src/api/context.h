@@ -6,6 +6,7 @@
 
 #include "api/endpoint.h"
 #include "api/feed.h"
+#include "api/lease_waiters.h"
 #include "api/log_follower.h"
 #include "api/metrics.h"
 #include "api/problem.h"
@@ -39,6 +40,7 @@ struct Context {
   runtime::Aside aside;
   Feed feed;
   LogFollower follower;
+  LeaseWaiters waiters;
 };
 
 // One request, after authentication.

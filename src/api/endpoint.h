@@ -55,6 +55,7 @@ std::vector<Endpoint> when_endpoints();
 std::vector<Endpoint> site_endpoints();
 std::vector<Endpoint> event_endpoints();
 std::vector<Endpoint> server_endpoints();
+std::vector<Endpoint> queue_endpoints();
 
 // All of them, in the order of the documentation. Constant.
 const std::vector<Endpoint>& endpoints();

@@ -49,6 +49,11 @@ constexpr std::array kWishFields{
                                 .sentence = "Run this step and what comes after it, likewise.",
                                 .example = "\"label\"",
                                 .high = 63}),
+    field<&WorkflowWish::check>({.name = "check",
+                                 .sentence = "Run the checks alone, against what the steps have "
+                                             "left in earlier runs.",
+                                 .example = "true",
+                                 .fallback = "false"}),
     field<&WorkflowWish::paused>({.name = "paused",
                                   .sentence = "Start nothing until it is resumed.",
                                   .example = "true",
@@ -97,6 +102,15 @@ Endpoint look(const char* path, const char* summary, const spec::Shape& (*respon
           .params = {kWorkflow},
           .response = response,
           .handle = handle};
+}
+
+constexpr const char* kGraphFormats[] = {"svg", "dot", "text"};
+
+Endpoint made(const char* path, const char* summary, const char* type,
+              void (*handle)(const CallPtr& call)) {
+  Endpoint endpoint = look(path, summary, nullptr, handle);
+  endpoint.response_type = type;
+  return endpoint;
 }
 
 }  // namespace
@@ -167,6 +181,28 @@ std::vector<Endpoint> workflow_endpoints() {
                                                      .sentence = "Only those that are under way.",
                                                      .example = "true",
                                                      .fallback = "false"}));
+  Endpoint graph =
+      made("/api/v1/workflows/{workflow}/graph", "The steps and what they need, drawn.",
+           "image/svg+xml", show_workflow_graph);
+  graph.params.push_back(query_param(Kind::text, {.name = "format",
+                                                  .sentence = "How it is drawn.",
+                                                  .example = "\"svg\"",
+                                                  .fallback = "\"svg\"",
+                                                  .choices = kGraphFormats}));
+  graph.params.push_back(query_param(Kind::integer, {.name = "width",
+                                                     .sentence = "Of text: columns; 0 for any.",
+                                                     .example = "100",
+                                                     .fallback = "80",
+                                                     .low = 0,
+                                                     .high = 1000}));
+  graph.params.push_back(query_param(Kind::boolean, {.name = "ascii",
+                                                     .sentence = "Of text: plain letters only.",
+                                                     .example = "true",
+                                                     .fallback = "false"}));
+  graph.params.push_back(query_param(Kind::boolean, {.name = "color",
+                                                     .sentence = "Of text: with colours.",
+                                                     .example = "true",
+                                                     .fallback = "false"}));
   Endpoint add{.method = "POST",
                .path = "/api/v1/workflows/{workflow}/steps",
                .summary = "Add steps to a workflow that is under way.",
@@ -190,6 +226,12 @@ std::vector<Endpoint> workflow_endpoints() {
            workflow_shape, show_workflow),
       steps,
       add,
+      graph,
+      made("/api/v1/workflows/{workflow}/report", "One self-contained page about it.", "text/html",
+           show_workflow_report),
+      made("/api/v1/workflows/{workflow}/crate",
+           "A Workflow Run RO-Crate of one that has ended, as a zip.", "application/zip",
+           show_workflow_crate),
       look("/api/v1/workflows/{workflow}/versions",
            "All versions of files that ran under its name.", version_list_shape, list_versions),
       action("/api/v1/workflows/{workflow}/pause", "Start no more steps of it.", pause_workflow),

@@ -148,6 +148,7 @@ Concern concern_of(const core::EventBody& body) {
                  [](const core::SiteRemoved&) { return Concern{{}, {}, true}; },
                  [](const core::SiteReported&) { return Concern{{}, {}, true}; },
                  [](const core::SiteDrained&) { return Concern{{}, {}, true}; },
+                 [](const core::QueueSet& e) { return Concern{e.ns, {}, false}; },
                  [](const auto&) { return Concern{}; }},
       body);
 }

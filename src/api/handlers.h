@@ -65,6 +65,9 @@ void pause_workflow(const CallPtr& call);
 void resume_workflow(const CallPtr& call);
 void cancel_workflow(const CallPtr& call);
 void retry_workflow(const CallPtr& call);
+void show_workflow_graph(const CallPtr& call);  // workflows_report.cpp
+void show_workflow_report(const CallPtr& call);
+void show_workflow_crate(const CallPtr& call);
 void show_workflow_schema(const CallPtr& call);  // endpoints_workflows.cpp
 
 void list_users(const CallPtr& call);  // users.cpp
@@ -92,5 +95,19 @@ void show_readiness(const CallPtr& call);
 void show_version(const CallPtr& call);
 void show_openapi(const CallPtr& call);
 void show_docs(const CallPtr& call);
+
+void list_queues(const CallPtr& call);  // queues.cpp
+void create_queue(const CallPtr& call);
+void show_queue(const CallPtr& call);
+void change_queue(const CallPtr& call);
+void delete_queue(const CallPtr& call);
+void finish_items(const CallPtr& call);  // queue_actions.cpp
+void return_items(const CallPtr& call);
+void extend_leases(const CallPtr& call);
+void restore_items(const CallPtr& call);
+void purge_items(const CallPtr& call);
+void put_items(const CallPtr& call);  // queue_items.cpp
+void list_dead(const CallPtr& call);
+void lease_items(const CallPtr& call);  // queue_lease.cpp
 
 }  // namespace atl::api

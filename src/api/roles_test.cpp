@@ -76,18 +76,30 @@ constexpr Sample kSamples[] = {
     {"PUT", "/api/v1/calendar/{entry}", nullptr, R"({"share":0.5})"},
     {"POST", "/api/v1/reservations", nullptr,
      R"({"name":"fresh","until":"2026-09-22T00:00:00Z","namespaces":["default"],"cpus":1})"},
+    {"POST", "/api/v1/workflows", nullptr, R"({"files":{"f.yaml":"steps: {a: {run: x}}"}})"},
+    {"POST", "/api/v1/workflows/{workflow}/steps", nullptr, R"({"steps":{"b":{"run":"x"}}})"},
     {"POST", "/api/v1/users", nullptr, R"({"name":"fresh"})"},
     {"GET", "/api/v1/users/{user}", nullptr, ""},
     {"PATCH", "/api/v1/users/{user}", "/api/v1/users/watcher", R"({"platform_admin":false})"},
     {"DELETE", "/api/v1/tokens/{id}", nullptr, ""},
     {"POST", "/api/v1/admin/backup", nullptr, R"({"file":"/tmp/none"})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues", nullptr, R"({"name":"fresh"})"},
+    {"PATCH", "/api/v1/namespaces/{namespace}/queues/{queue}", nullptr, R"({"attempts":2})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/items", nullptr,
+     R"({"items":[{"body":"x"}]})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/lease", nullptr, "{}"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/done", nullptr, R"({"lease":1})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/retry", nullptr, R"({"lease":1})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/extend", nullptr, R"({"leases":[1]})"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/restore", nullptr, "{}"},
+    {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/purge", nullptr, "{}"},
 };
 
 std::string filled(std::string path) {
   for (const auto& [name, value] :
        {std::pair("{id}", "1"), std::pair("{namespace}", "default"), std::pair("{site}", "local"),
         std::pair("{cohort}", "group"), std::pair("{entry}", "days"), std::pair("{node}", "node1"),
-        std::pair("{reservation}", "course")}) {
+        std::pair("{reservation}", "course"), std::pair("{queue}", "frames")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -114,6 +126,14 @@ class Roles : public ApiTest {
     as("root", "POST", "/api/v1/reservations",
        R"({"name":"course","from":"2026-10-01T00:00:00Z","until":"2026-10-01T01:00:00Z",)"
        R"("namespaces":["default"],"cpus":1})");
+    // Workflows of the member, one for each who may end it.
+    for (int i = 0; i < 3; ++i)
+      send({.method = "POST",
+            .target = "/api/v1/workflows",
+            .body = R"({"files":{"f.yaml":"steps: {a: {run: x}}"},"paused":true})",
+            .token = secrets[Who::member]});
+    as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"frames"})");
+    as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"second"})");
     // Job 1 belongs to the member and runs.
     send({.method = "POST",
           .target = "/api/v1/jobs",
@@ -148,6 +168,12 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
     target = std::string("/api/v1/users/") + (mine == own.end() ? "ada" : mine->second.first);
   if (path == "/api/v1/tokens/{id}")
     target = std::string("/api/v1/tokens/") + (mine == own.end() ? "2" : mine->second.second);
+  if (const size_t at = target.find("{workflow}"); at != std::string::npos)
+    target.replace(at, 10, who == Who::member ? "2" : who == Who::platform_admin ? "3" : "1");
+  // The administrator before them has deleted the other one.
+  if (path == "/api/v1/namespaces/{namespace}/queues/{queue}" &&
+      std::string(endpoint.method) == "DELETE" && who == Who::platform_admin)
+    target = "/api/v1/namespaces/default/queues/second";
   // The administrator before them has removed the other one.
   if (path.find("members/{user}") != std::string::npos && who == Who::platform_admin) {
     target = "/api/v1/namespaces/default/members/ada";

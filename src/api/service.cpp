@@ -39,7 +39,9 @@ Service::Service(runtime::Runtime& runtime, journal::Journal& journal, journal::
     context.follower.on_commit(events);
     context.feed.on_commit(sequence, events);
     context.metrics.on_commit(context.runtime.state(), events);
+    context.waiters.on_commit(context.runtime.state(), events);
   });
+  runtime.on_turn([&context] { context.waiters.on_turn(); });
   context.follower.every_interval([&context] { context.feed.heartbeat(); });
 }
 
@@ -78,6 +80,7 @@ http::Response Service::refuse(int status, std::string_view detail, std::string_
 void Service::stop() {
   context_->follower.stop();
   context_->feed.stop();
+  context_->waiters.stop();
   context_->quick.stop();
   context_->slow.stop();
 }

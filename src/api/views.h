@@ -52,5 +52,12 @@ const spec::Shape& stats_shape();
 const spec::Shape& version_shape();
 const spec::Shape& doctor_shape();
 const spec::Shape& health_shape();
+const spec::Shape& queue_shape();
+const spec::Shape& queue_list_shape();
+const spec::Shape& put_shape();
+const spec::Shape& lease_shape();
+const spec::Shape& dead_list_shape();
+const spec::Shape& item_count_shape();
+const spec::Shape& extended_shape();
 
 }  // namespace atl::api

@@ -17,6 +17,7 @@ struct WorkflowWish {
   spec::Text directory;
   spec::Text only;
   spec::Text from;
+  spec::Flag check;
   spec::Flag paused;
   spec::Flag keep;
 };

@@ -28,6 +28,7 @@ JobRow row_of(const core::Job& job) {
 void look_at(const core::State& state, const core::Workflow& of, ShownStep& shown) {
   const core::Step& step = of.steps[shown.kept.number];
   shown.state = step.state;
+  shown.kept.job = step.job;
   const core::Job* job = state.job(step.job);
   if (!job) return;
   shown.live = row_of(*job);
@@ -198,7 +199,9 @@ void find_active_steps(const CallPtr& call, ShownWorkflow of, size_t max,
       for (ShownStep& step : search->steps) {
         auto row = search->call->context.history.steps(search->id, step.kept.number, 1);
         if (!row) return search->call->refuse(row.error());
+        const JobId job = step.kept.job;
         if (!row->empty()) step.kept = std::move(row->front());
+        step.kept.job = job;
       }
       finish(search);
     });

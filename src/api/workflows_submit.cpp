@@ -205,13 +205,16 @@ Result<ArrivalPtr> plan(const CallPtr& call, WorkflowWish wish) {
   options.directory = wish.directory.value_or("");
   options.only = wish.only.value_or("");
   options.from = wish.from.value_or("");
+  options.check = wish.check.value_or(false);
   if (!options.only.empty() && !options.from.empty())
     return fail(ErrorCode::invalid, "only and from exclude each other", "only");
-  if (!options.only.empty() || !options.from.empty()) {
+  if (!options.only.empty() || !options.from.empty() || options.check) {
     auto earlier = earlier_successes(call, arrival->command.ns, arrival->command.name);
     if (!earlier) return tl::unexpected(earlier.error());
     options.earlier = std::move(*earlier);
   }
+  // A name of its own, so that what was left by the steps themselves stays the last of theirs.
+  if (options.check) arrival->command.name += ".check";
   options.files = std::move(*wish.files);
   auto planned = spec::plan_workflow(read->file, options);
   if (!planned) return tl::unexpected(planned.error());

@@ -32,6 +32,9 @@ using ReservationId = Id<struct ReservationTag, uint32_t>;
 using ShapeId = Id<struct ShapeTag, uint32_t>;
 using NoticeId = Id<struct NoticeTag, uint64_t>;
 using WorkflowId = Id<struct WorkflowTag, uint64_t>;
+using QueueId = Id<struct QueueTag, uint32_t>;
+using ItemId = Id<struct ItemTag, uint64_t>;  // within its queue
+using LeaseId = Id<struct LeaseTag, uint64_t>;
 
 // A job, one task of an array, or one attempt of it: "12", "12[7]", "12[7].2"; attempts count
 // from 1.

@@ -139,12 +139,19 @@ const std::vector<std::string>& Verbs::choices_of(const CLI::Option* option) con
 }
 
 void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& args) {
-  const std::size_t at = skip_words(root, args, 0, 0);
-  if (at >= args.size()) return;
-  const auto found = root.get_subcommands([&](CLI::App* sub) { return sub->check_name(args[at]); });
-  CLI::App* verb = found.empty() ? nullptr : found.front();
-  const Tail* tail = verb ? verbs.tail_of(verb) : nullptr;
-  if (!tail) return;
+  std::size_t at = skip_words(root, args, 0, 0);
+  CLI::App* verb = &root;
+  const Tail* tail = nullptr;
+  // A noun's verbs come after it: atoll queue work NAME -- COMMAND.
+  while (!tail) {
+    if (at >= args.size()) return;
+    const auto found =
+        verb->get_subcommands([&](CLI::App* sub) { return sub->check_name(args[at]); });
+    if (found.empty()) return;
+    verb = found.front();
+    tail = verbs.tail_of(verb);
+    if (!tail) at = skip_words(*verb, args, at + 1, 0);
+  }
   const std::size_t end = skip_words(*verb, args, at + 1, tail->before);
   const bool marked = end < args.size() && args[end] == "--";
   if (tail->marked) *tail->marked = marked;
@@ -157,6 +164,7 @@ void add_all_verbs(Verbs& verbs) {
   verbs.heading("Work");
   add_submit_verbs(verbs);
   add_workflow_verbs(verbs);
+  add_report_verbs(verbs);
   add_wait_verb(verbs);
   add_ps_verb(verbs);
   add_show_verbs(verbs);
@@ -166,6 +174,7 @@ void add_all_verbs(Verbs& verbs) {
   add_files_verbs(verbs);
   add_control_verbs(verbs);
   add_events_verb(verbs);
+  add_queue_verbs(verbs);
   verbs.heading("Server");
   add_server_verbs(verbs);
   add_doctor_verb(verbs);

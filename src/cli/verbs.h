@@ -87,6 +87,8 @@ void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& arg
 void add_server_verbs(Verbs& verbs);  // up down
 void add_submit_verbs(Verbs& verbs);  // submit run
 void add_workflow_verbs(Verbs& verbs);
+void add_graph_verb(Verbs& verbs, CLI::App* noun);  // of workflow
+void add_report_verbs(Verbs& verbs);                // report check
 void add_wait_verb(Verbs& verbs);
 void add_ps_verb(Verbs& verbs);
 void add_show_verbs(Verbs& verbs);  // show explain
@@ -115,5 +117,8 @@ void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate, simulate
 void add_simulate_export_verb(Verbs& verbs, CLI::App* parent);
 void add_completion_verb(Verbs& verbs);
 void add_version_verb(Verbs& verbs);  // version help
+void add_queue_verbs(Verbs& verbs);
+void add_queue_item_verbs(Verbs& verbs, CLI::App* noun);  // put lease done retry extend, of queue
+void add_queue_work_verb(Verbs& verbs, CLI::App* noun);
 
 }  // namespace atl::cli

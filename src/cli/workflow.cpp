@@ -93,16 +93,6 @@ Result<std::vector<Json>> all_steps(Api& api, const std::string& id, size_t limi
   return steps;
 }
 
-// `last` is the newest of the user's own.
-Result<std::string> one_workflow(Api& api, const std::string& word) {
-  if (word != "last") return word;
-  const auto newest = api.get("/workflows?limit=1&user=me");
-  if (!newest) return tl::unexpected(newest.error());
-  const auto items = (*newest)["workflows"].items();
-  if (items.empty()) return fail(ErrorCode::not_found, "you have no workflow");
-  return items.front().text("id");
-}
-
 struct ListFlags {
   std::string user, ns, name;
   size_t limit = 100;
@@ -252,6 +242,15 @@ void add_action(Verbs& verbs, CLI::App* noun, const Action& action, const char* 
 
 }  // namespace
 
+Result<std::string> one_workflow(Api& api, const std::string& word) {
+  if (word != "last") return word;
+  const auto newest = api.get("/workflows?limit=1&user=me");
+  if (!newest) return tl::unexpected(newest.error());
+  const auto items = (*newest)["workflows"].items();
+  if (items.empty()) return fail(ErrorCode::not_found, "you have no workflow");
+  return items.front().text("id");
+}
+
 void add_workflow_verbs(Verbs& verbs) {
   CLI::App* noun = verbs.add_noun("workflow", "Steps that need each other, from one file",
                                   "atoll run flow.yaml --set year=2017   run one and follow it\n"
@@ -291,6 +290,7 @@ void add_workflow_verbs(Verbs& verbs) {
   add_action(verbs, noun, {"retry", "runs again", "has nothing to run again"},
              "Run again what did not succeed, and what that kept from running",
              "atoll workflow retry last\natoll workflow retry 3 --step train");
+  add_graph_verb(verbs, noun);
   auto target = std::make_shared<std::pair<std::string, std::string>>();
   CLI::App* add = verbs.add(
       noun, "add-step", "Add steps to a workflow that is under way",

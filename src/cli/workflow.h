@@ -23,6 +23,7 @@ struct WorkflowFlags {
   bool dry_run = false;
   bool paused = false;
   bool keep = false;
+  bool check = false;  // the checks alone, against the last results
 };
 
 // Whether `run` and `submit` are given a workflow: a file that ends in .yaml or .yml.
@@ -36,6 +37,9 @@ bool is_workflow(const std::string& word);
 // `run` follows it to its end; `submit` prints its number.
 [[nodiscard]] Result<int> run_workflow(Session& session, const WorkflowFlags& flags, bool follow);
 [[nodiscard]] Result<int> follow_workflow(Session& session, const std::string& id);
+
+// The number that the word means: `last` is the newest of the user's own.
+[[nodiscard]] Result<std::string> one_workflow(Api& api, const std::string& word);
 
 // The lines that show how far a workflow is: one for all of it, one for each step under way.
 class WorkflowProgress {

@@ -292,7 +292,8 @@ Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags) 
                                    std::pair("only", flags.only), std::pair("from", flags.from)}) {
     if (!value.empty()) json.member(key, value);
   }
-  json.member("paused", flags.paused).member("keep", flags.keep).end_object();
+  json.member("paused", flags.paused).member("keep", flags.keep);
+  json.member("check", flags.check).end_object();
   return body;
 }
 

@@ -64,6 +64,18 @@ class Application {
   void operator()(const StepsReopened& e);
   void operator()(const WorkflowEnded& e);
   void operator()(const WorkflowReopened& e);
+  // queue/apply.cpp
+  void operator()(const QueueSet& e);
+  void operator()(const QueueDeleted& e);
+  void operator()(const ItemsPut& e);
+  void operator()(const ItemsLeased& e);
+  void operator()(const LeasesExtended& e);
+  void operator()(const ItemsFinished& e);
+  void operator()(const ItemsReturned& e);
+  void operator()(const ItemsBuried& e);
+  void operator()(const DelaysEnded& e);
+  void operator()(const ItemsRestored& e);
+  void operator()(const ItemsRemoved& e);
 
   Effects take_effects() { return std::move(effects_); }
 

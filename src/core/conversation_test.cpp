@@ -44,6 +44,7 @@ class Conversation {
   std::string report(Report report) { return run(Input{now_, std::move(report)}); }
   std::string run(const Input& input);
   std::string explain_job(JobId id);
+  std::string act_on_queue(const std::string& verb, Arguments& args);
   SubmitJob job_from(Arguments& args);
   AttemptId attempt_from(Arguments& args);
 
@@ -196,6 +197,47 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     return ask(args, record);
   }
   if (verb == "explain") return explain_job(id());
+  return act_on_queue(verb, args);
+}
+
+// Every queue is one of the namespace lab.
+std::string Conversation::act_on_queue(const std::string& verb, Arguments& args) {
+  const std::string queue = args["queue"];
+  const auto number = [&](const char* name, int64_t fallback) {
+    return args.count(name) ? std::stoll(args[name]) : fallback;
+  };
+  const auto span = [&](const char* name) {
+    return args.count(name) ? parse_duration(args[name]).value() : Duration{};
+  };
+  const LeaseId lease{static_cast<uint64_t>(number("lease", 0))};
+  std::vector<ItemId> items;
+  if (args.count("item")) items.push_back({static_cast<uint64_t>(number("item", 0))});
+  if (verb == "create_queue") {
+    QueueSettings settings;
+    settings.attempts = static_cast<uint32_t>(number("attempts", settings.attempts));
+    if (args.count("visibility")) settings.visibility = span("visibility");
+    settings.dead_letters = args.count("forget") == 0;
+    return ask(args, CreateQueue{"lab", queue, settings});
+  }
+  if (verb == "close_queue") return ask(args, ChangeQueue{"lab", queue, {}, {}, {}, true});
+  if (verb == "delete_queue") return ask(args, DeleteQueue{"lab", queue});
+  if (verb == "put") {
+    NewItem item{static_cast<int32_t>(number("priority", 0)), span("delay"), args["key"],
+                 static_cast<uint64_t>(number("bytes", 8))};
+    return ask(args, PutItems{"lab", queue, std::vector<NewItem>(number("count", 1), item)});
+  }
+  if (verb == "lease")
+    return ask(args, LeaseItems{"lab", queue, static_cast<uint32_t>(number("max", 1)), {}, ""});
+  if (verb == "done") return ask(args, FinishItems{"lab", queue, lease, items});
+  if (verb == "give_back")
+    return ask(args, ReturnItems{"lab", queue, lease, items, span("delay"), args["message"]});
+  if (verb == "extend") return ask(args, ExtendLeases{"lab", queue, {lease}, {}});
+  if (verb == "restore") return ask(args, RestoreItems{"lab", queue, items});
+  if (verb == "remove") {
+    Removal what = Removal::dead;
+    if (args.count("what")) EXPECT_TRUE(enum_from_name(args["what"], what));
+    return ask(args, RemoveItems{"lab", queue, what, items});
+  }
   ADD_FAILURE() << "unknown verb " << verb;
   return "";
 }

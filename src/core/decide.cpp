@@ -3,6 +3,7 @@
 #include "base/overloaded.h"
 #include "core/calendar.h"
 #include "core/limits.h"
+#include "core/queue/lease.h"
 #include "core/scheduling/round.h"
 
 namespace atl::core {
@@ -75,6 +76,7 @@ Events decide_tick(const State& state, Time now) {
   if (!draft.empty()) return draft.take();
   scheduling::Decisions decisions = scheduling::round(state, now, kPlacementsPerRoundMax);
   for (TaskPlaced& placed : decisions.placed) draft.add(std::move(placed));
+  queue::tick(state, draft);
   for (TaskStopping& stop : decisions.stops) draft.add(std::move(stop));
   return draft.take();
 }
@@ -93,6 +95,7 @@ Time next_timer(const State& state, Time after) {
   for (const auto* timers : {&state.backoffs, &state.recalls}) {
     if (!timers->empty()) sooner(timers->begin()->first);
   }
+  if (!state.queue_timers.empty()) sooner(state.queue_timers.begin()->at);
   for (const auto& [id, reservation] : state.reservations)
     sooner(reservation.from > after ? reservation.from : reservation.until);
   for (const WorkflowId id : state.workflows_unsealed)

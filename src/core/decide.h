@@ -13,6 +13,7 @@ class Draft {
   void add(EventBody body) { events_.push_back(Event{now_, by_, std::move(body)}); }
   Time now() const { return now_; }
   bool empty() const { return events_.empty(); }
+  const Events& events() const { return events_; }
   Events take() { return std::move(events_); }
 
  private:
@@ -144,6 +145,28 @@ void put_entry(Calendar& calendar, const CalendarEntry& entry);
 // Whether there are too many entries, or a tier is shut for good; `field` is that of the entry.
 [[nodiscard]] Result<void> check_calendar(const Calendar& calendar, Tier tier,
                                           const std::string& field);
+
+// queue/decide.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const CreateQueue& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ChangeQueue& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DeleteQueue& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const PutItems& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const LeaseItems& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const FinishItems& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ReturnItems& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const ExtendLeases& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RestoreItems& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const RemoveItems& command, Draft& draft);
 
 // decide_apply.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,

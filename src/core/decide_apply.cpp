@@ -7,6 +7,7 @@
 #include "core/cohorts.h"
 #include "core/decide.h"
 #include "core/limits.h"
+#include "core/queue/index.h"
 
 namespace atl::core {
 namespace {
@@ -166,6 +167,7 @@ class PlatformPlan {
     for (const auto& [id, ns] : state_.namespaces) {
       const bool in_use = ns.jobs > 0 || ns.workflows > 0 || ns.name == kDefaultNamespace;
       if (namespace_places_.count(id) || in_use) continue;
+      if (first_queue_of(state_, id)) continue;
       after_.namespaces.erase(id);
       after_.namespace_names.erase(ns.name);
     }
@@ -190,11 +192,12 @@ class PlatformPlan {
     for (const auto& [id, ns] : after_.namespaces) {
       const auto at = namespace_places_.find(id);
       const bool named = at != namespace_places_.end();
-      if (auto ok = check(ns, "namespace",
-                          named ? "; name both of them"
-                                : ", which is kept because it has jobs or is where jobs go that "
-                                  "name none; name it too",
-                          named ? place_of("namespaces", at->second) + ".cohort" : "");
+      if (auto ok = check(
+              ns, "namespace",
+              named ? "; name both of them"
+                    : ", which is kept because it has jobs or queues or is where jobs go that "
+                      "name none; name it too",
+              named ? place_of("namespaces", at->second) + ".cohort" : "");
           !ok)
         return ok;
     }

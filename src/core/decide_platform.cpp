@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/decide.h"
 #include "core/limits.h"
+#include "core/queue/index.h"
 
 namespace atl::core {
 namespace {
@@ -122,6 +123,12 @@ Result<void> decide_command(const State& state, const Actor& actor, const Delete
           ErrorCode::conflict,
           "reservation " + reservation.name + " is for namespace " + ns->name + "; cancel it first",
           "name");
+  }
+  if (const WorkQueue* queue = first_queue_of(state, ns->id)) {
+    return fail(ErrorCode::conflict,
+                "namespace " + ns->name + " still has the queue " + queue->name +
+                    "; delete its queues first",
+                "name");
   }
   draft.add(NamespaceDeleted{ns->id});
   return {};

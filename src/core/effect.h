@@ -36,6 +36,11 @@ struct RememberKey {
   std::string key;
   JobId job;
 };
+// Bodies of items that are gone.
+struct DropItems {
+  QueueId queue;
+  std::vector<ItemRange> items;
+};
 
 // Sent after the commit.
 struct StartAttempt {
@@ -83,8 +88,9 @@ struct CollectStep {
   JobId job;
 };
 
-using Effect = std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt,
-                            StopAttempt, ForgetAttempt, SendNotice, PrepareStep, CollectStep>;
+using Effect =
+    std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt, StopAttempt,
+                 ForgetAttempt, SendNotice, PrepareStep, CollectStep, DropItems>;
 using Effects = std::vector<Effect>;
 
 // Steps whose preparing or collecting may never have been carried out

@@ -20,7 +20,10 @@ const char* event_name(const EventBody& body) {
       "policy_set",        "node_drained",         "calendar_set",      "reservation_made",
       "reservation_ended", "workflow_submitted",   "steps_added",       "workflow_sealed",
       "workflow_paused",   "workflow_cancelled",   "step_preparing",    "step_collecting",
-      "steps_ended",       "steps_reopened",       "workflow_ended",    "workflow_reopened"};
+      "steps_ended",       "steps_reopened",       "workflow_ended",    "workflow_reopened",
+      "queue_set",         "queue_deleted",        "items_put",         "items_leased",
+      "leases_extended",   "items_finished",       "items_returned",    "items_buried",
+      "delays_ended",      "items_restored",       "items_removed"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

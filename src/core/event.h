@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/lazy_map.h"
+#include "core/queue/types.h"
 #include "core/types.h"
 #include "core/workflow/workflow.h"
 
@@ -326,6 +327,7 @@ struct StepsEnded {
   std::string outputs;  // the values that one of them left, as JSON
   StepRef reused;       // instead of running, it took over what that one had left
   Digest cache;         // of a success: by what it may be found again
+  JobId job;            // of one of them that has run
   bool operator==(const StepsEnded&) const = default;
 };
 struct StepsReopened {
@@ -345,6 +347,83 @@ struct WorkflowReopened {
   Workflow workflow;
   bool operator==(const WorkflowReopened&) const = default;
 };
+// Made or changed.
+struct QueueSet {
+  QueueId id;
+  NamespaceId ns;
+  std::string name;
+  QueueSettings settings;
+  bool closed = false;
+  bool operator==(const QueueSet&) const = default;
+};
+struct QueueDeleted {
+  QueueId id;
+  bool operator==(const QueueDeleted&) const = default;
+};
+// New items, numbered from `first` in the order of the runs. Their bodies are durable with it.
+struct ItemsPut {
+  QueueId queue;
+  ItemId first;
+  std::vector<PutRun> runs;
+  std::vector<RepeatedItem> repeated;  // asked for and already there, by their key
+  bool operator==(const ItemsPut&) const = default;
+};
+struct ItemsLeased {
+  QueueId queue;
+  LeaseId lease;
+  Time until;  // zero: until its holder is done
+  std::string holder;
+  std::vector<ItemRange> items;  // in the order they are served
+  bool operator==(const ItemsLeased&) const = default;
+};
+struct LeasesExtended {
+  QueueId queue;
+  std::vector<LeaseId> leases;
+  Time until;
+  bool operator==(const LeasesExtended&) const = default;
+};
+struct ItemsFinished {
+  QueueId queue;
+  LeaseId lease;
+  std::vector<ItemRange> items;
+  bool operator==(const ItemsFinished&) const = default;
+};
+// Leased items that wait again: given back, or their lease ran out.
+struct ItemsReturned {
+  QueueId queue;
+  LeaseId lease;
+  std::vector<ItemRange> items;
+  ReturnCause cause = ReturnCause::given_back;
+  Time not_before;
+  std::string message;
+  bool operator==(const ItemsReturned&) const = default;
+};
+// Leased items that became dead letters: they had all their attempts.
+struct ItemsBuried {
+  QueueId queue;
+  LeaseId lease;
+  std::vector<ItemRange> items;
+  ReturnCause cause = ReturnCause::given_back;
+  std::string message;
+  bool operator==(const ItemsBuried&) const = default;
+};
+struct DelaysEnded {
+  QueueId queue;
+  std::vector<ItemRange> items;
+  bool operator==(const DelaysEnded&) const = default;
+};
+// Dead letters that wait again, as if they were new.
+struct ItemsRestored {
+  QueueId queue;
+  std::vector<ItemRange> items;
+  bool operator==(const ItemsRestored&) const = default;
+};
+// Items that are gone without having been finished.
+struct ItemsRemoved {
+  QueueId queue;
+  std::vector<ItemRange> items;
+  bool operator==(const ItemsRemoved&) const = default;
+};
 
 using EventBody =
     std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
@@ -355,7 +434,9 @@ using EventBody =
                  ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet, PolicySet,
                  NodeDrained, CalendarSet, ReservationMade, ReservationEnded, WorkflowSubmitted,
                  StepsAdded, WorkflowSealed, WorkflowPaused, WorkflowCancelled, StepPreparing,
-                 StepCollecting, StepsEnded, StepsReopened, WorkflowEnded, WorkflowReopened>;
+                 StepCollecting, StepsEnded, StepsReopened, WorkflowEnded, WorkflowReopened,
+                 QueueSet, QueueDeleted, ItemsPut, ItemsLeased, LeasesExtended, ItemsFinished,
+                 ItemsReturned, ItemsBuried, DelaysEnded, ItemsRestored, ItemsRemoved>;
 
 struct Event {
   Time at;
@@ -418,10 +499,21 @@ ATOLL_DESCRIBE(WorkflowPaused, id, paused)
 ATOLL_DESCRIBE(WorkflowCancelled, id)
 ATOLL_DESCRIBE(StepPreparing, step)
 ATOLL_DESCRIBE(StepCollecting, step)
-ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache)
+ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache, job)
 ATOLL_DESCRIBE(StepsReopened, id, steps)
 ATOLL_DESCRIBE(WorkflowEnded, id, outcome, message, tally)
 ATOLL_DESCRIBE(WorkflowReopened, workflow)
+ATOLL_DESCRIBE(QueueSet, id, ns, name, settings, closed)
+ATOLL_DESCRIBE(QueueDeleted, id)
+ATOLL_DESCRIBE(ItemsPut, queue, first, runs, repeated)
+ATOLL_DESCRIBE(ItemsLeased, queue, lease, until, holder, items)
+ATOLL_DESCRIBE(LeasesExtended, queue, leases, until)
+ATOLL_DESCRIBE(ItemsFinished, queue, lease, items)
+ATOLL_DESCRIBE(ItemsReturned, queue, lease, items, cause, not_before, message)
+ATOLL_DESCRIBE(ItemsBuried, queue, lease, items, cause, message)
+ATOLL_DESCRIBE(DelaysEnded, queue, items)
+ATOLL_DESCRIBE(ItemsRestored, queue, items)
+ATOLL_DESCRIBE(ItemsRemoved, queue, items)
 ATOLL_DESCRIBE(Event, at, by, body)
 
 }  // namespace atl::core

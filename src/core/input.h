@@ -250,6 +250,78 @@ struct RetryWorkflow {
   std::vector<std::string> steps;  // only these and what needs them; empty: all
   std::optional<Workflow> ended;   // filled from history when it has ended
 };
+struct CreateQueue {
+  std::string ns;
+  std::string name;
+  QueueSettings settings;
+};
+struct ChangeQueue {
+  std::string ns;
+  std::string name;
+  std::optional<Duration> visibility;
+  std::optional<uint32_t> attempts;
+  std::optional<bool> dead_letters;
+  std::optional<bool> closed;
+};
+// One that has no items.
+struct DeleteQueue {
+  std::string ns;
+  std::string name;
+};
+struct NewItem {
+  int32_t priority = 0;
+  Duration delay;
+  std::string key;
+  uint64_t bytes = 0;  // of its body, which the runtime keeps
+};
+// All or none.
+struct PutItems {
+  std::string ns;
+  std::string queue;
+  std::vector<NewItem> items;
+};
+// Nothing to lease is no refusal: it decides nothing.
+struct LeaseItems {
+  std::string ns;
+  std::string queue;
+  uint32_t max = 1;
+  std::optional<Duration> visibility;  // the queue's own when absent
+  std::string holder;                  // who works on them, for people
+};
+// All of a lease's items when none is named. The same for those below.
+struct FinishItems {
+  std::string ns;
+  std::string queue;
+  LeaseId lease;
+  std::vector<ItemId> items;
+};
+struct ReturnItems {
+  std::string ns;
+  std::string queue;
+  LeaseId lease;
+  std::vector<ItemId> items;
+  Duration delay;
+  std::string message;  // why, for people
+};
+struct ExtendLeases {
+  std::string ns;
+  std::string queue;
+  std::vector<LeaseId> leases;
+  std::optional<Duration> visibility;  // from now
+};
+// Dead letters; the first ones when none is named.
+struct RestoreItems {
+  std::string ns;
+  std::string queue;
+  std::vector<ItemId> items;
+};
+// The first ones of what is meant when none is named; never more than kItemsPerRemovalMax.
+struct RemoveItems {
+  std::string ns;
+  std::string queue;
+  Removal what = Removal::dead;
+  std::vector<ItemId> items;
+};
 
 using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
@@ -257,7 +329,9 @@ using Command =
                  CreateToken, RevokeToken, AddSite, RemoveSite, DrainSite, RecordDeed, SetCohort,
                  DeleteCohort, SetStake, SetPolicy, ApplyPlatform, DrainNode, SetCalendarEntry,
                  DeleteCalendarEntry, CreateReservation, CancelReservation, SubmitWorkflow,
-                 AddSteps, PauseWorkflow, CancelWorkflow, RetryWorkflow>;
+                 AddSteps, PauseWorkflow, CancelWorkflow, RetryWorkflow, CreateQueue, ChangeQueue,
+                 DeleteQueue, PutItems, LeaseItems, FinishItems, ReturnItems, ExtendLeases,
+                 RestoreItems, RemoveItems>;
 
 struct SiteProbed {
   std::string site;

@@ -1,5 +1,6 @@
 #include "base/overloaded.h"
 #include "core/core.h"
+#include "core/queue/index.h"
 
 namespace atl::core {
 namespace {
@@ -95,6 +96,9 @@ std::string broken_invariant(const State& state) {
   for (const auto& [id, workflow] : state.workflows) {
     if (std::string broken = broken_in_workflow(state, workflow); !broken.empty()) return broken;
   }
+  for (const auto& [id, queue] : state.queues) {
+    if (std::string broken = broken_in_queue(state, queue); !broken.empty()) return broken;
+  }
   // The derived parts must be what a snapshot would rebuild.
   State rebuilt;
   rebuilt.now = state.now;
@@ -111,6 +115,8 @@ std::string broken_invariant(const State& state) {
   rebuilt.calendar = state.calendar;
   rebuilt.reservations = state.reservations;
   rebuilt.workflows = state.workflows;
+  rebuilt.queues = state.queues;
+  for (auto& [id, queue] : rebuilt.queues) clear_derived(queue);
   for (auto& [id, ns] : rebuilt.namespaces) {
     ns.in_use = {};
     ns.jobs = ns.workflows = 0;

@@ -72,4 +72,25 @@ inline constexpr uint32_t kLostAttemptsMax =
 inline constexpr uint32_t kAttemptsMax =
     100'000;  // a run that asks to be resumed for ever ends as failed
 
+inline constexpr uint32_t kQueuesMax = 10'000;          // alive at once, of all namespaces
+inline constexpr uint32_t kQueueIdMax = (1 << 23) - 1;  // a body's key holds it beside the item's
+inline constexpr uint64_t kItemIdMax = (uint64_t{1} << 40) - 1;  // likewise
+inline constexpr uint64_t kQueueItemsMax = 10'000'000;           // of one queue
+inline constexpr uint64_t kQueueBytesMax = uint64_t{64} << 30;   // of bodies of one queue
+inline constexpr uint32_t kItemBytesMax = 256 << 10;  // a body; more belongs into a file or a store
+inline constexpr uint32_t kItemsPerPutMax =
+    10'000;  // one request holds the core's thread for 10 ms
+inline constexpr uint32_t kItemsPerLeaseMax = 1'000;     // what one worker may lose at once
+inline constexpr uint64_t kLeaseBytesMax = 16 << 20;     // an answer stays small enough to be sent
+inline constexpr uint32_t kItemsPerRemovalMax = 10'000;  // as for a put
+inline constexpr uint32_t kItemsPerTickMax = 2'000;      // whose lease or delay ends
+inline constexpr uint32_t kLeasesPerExtensionMax = 1'000;
+inline constexpr int32_t kItemPriorityMax = 1'000;       // both signs; few enough to walk them all
+inline constexpr uint32_t kItemMessageBytesMax = 1'024;  // why it was given back
+inline constexpr uint32_t kItemAttemptsMax = 1'000;
+inline constexpr Duration kVisibilityMin = seconds(1);
+inline constexpr Duration kVisibilityMax = hours(24 * 7);  // a worker that lives extends its lease
+inline constexpr Duration kItemDelayMax = hours(24 * 366);
+inline constexpr Duration kRunSpan = seconds(1);  // items put within it are kept as one run
+
 }  // namespace atl::core

@@ -7,6 +7,7 @@
 #include "base/overloaded.h"
 #include "core/cohorts.h"
 #include "core/index.h"
+#include "core/queue/index.h"
 
 namespace atl::core {
 
@@ -95,6 +96,11 @@ const Cohort* State::cohort_named(const std::string& name) const {
   return it == cohort_names.end() ? nullptr : &cohorts.at(it->second);
 }
 
+const WorkQueue* State::queue_named(NamespaceId ns, const std::string& name) const {
+  const auto it = queue_names.find({ns, name});
+  return it == queue_names.end() ? nullptr : &queues.at(it->second);
+}
+
 bool only_by_name(const State& state, const Site& site) {
   const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
   return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
@@ -121,6 +127,7 @@ void rebuild_derived(State& state) {
     workflow::index(each);
     count_workflow(state, each, +1);
   }
+  for (auto& [id, queue] : state.queues) index_queue(state, queue);
 }
 
 }  // namespace atl::core

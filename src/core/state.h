@@ -19,6 +19,7 @@
 #include "core/event.h"
 #include "core/metering/meter.h"
 #include "core/metering/pace.h"
+#include "core/queue/queue.h"
 #include "core/types.h"
 #include "core/waiting.h"
 
@@ -286,6 +287,8 @@ struct Counters {
   uint32_t shape = 0;
   uint32_t reservation = 0;
   uint64_t workflow = 0;
+  uint32_t queue = 0;
+  uint64_t lease = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -304,6 +307,7 @@ struct State {
   Calendar calendar;
   std::map<ReservationId, Reservation> reservations;
   std::map<WorkflowId, Workflow> workflows;
+  std::map<QueueId, WorkQueue> queues;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -327,6 +331,8 @@ struct State {
   std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
   std::set<WorkflowId> workflows_due;         // of which a tick has something to decide
   std::set<WorkflowId> workflows_unsealed;
+  std::map<std::pair<NamespaceId, std::string>, QueueId> queue_names;
+  std::set<QueueTimer> queue_timers;
 
   bool operator==(const State&) const = default;
 
@@ -337,6 +343,7 @@ struct State {
   const Namespace* namespace_named(const std::string& name) const;
   const Site* site_named(const std::string& name) const;
   const Cohort* cohort_named(const std::string& name) const;
+  const WorkQueue* queue_named(NamespaceId ns, const std::string& name) const;
 };
 
 // Whether the site is no place for work that does not ask for it: one that only pretends, beside
@@ -366,8 +373,8 @@ ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, 
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation,
-               workflow)
+               workflow, queue, lease)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
-               policy, calendar, reservations, workflows)
+               policy, calendar, reservations, workflows, queues)
 
 }  // namespace atl::core

@@ -30,8 +30,27 @@ void ArchiveWriter::forget() {
 
 Result<void> ArchiveWriter::write(const Batch& batch, int64_t& ended) {
   if (auto written = write_payloads(batch); !written) return written;
+  if (auto written = write_bodies(batch.bodies); !written) return written;
   for (const core::Effect& effect : batch.archive) {
     if (auto written = write_one(effect, ended); !written) return written;
+  }
+  return {};
+}
+
+Result<void> ArchiveWriter::write_bodies(const std::vector<ItemBody>& bodies) {
+  for (const ItemBody& body : bodies) {
+    Query query = database_.query("INSERT INTO item_bodies VALUES(?, ?)");
+    const int code = query.bind(body_key(body.queue, body.item)).blob(body.bytes).run();
+    if (auto done = database_.check(code); !done) return done;
+  }
+  return {};
+}
+
+Result<void> ArchiveWriter::drop_bodies(const core::DropItems& items) {
+  for (const core::ItemRange& range : items.items) {
+    Query query = database_.query("DELETE FROM item_bodies WHERE id BETWEEN ? AND ?");
+    query.bind(body_key(items.queue, range.first)).bind(body_key(items.queue, range.last));
+    if (auto done = database_.check(query.run()); !done) return done;
   }
   return {};
 }
@@ -95,9 +114,6 @@ Result<int64_t> ArchiveWriter::hold_blob(const Digest& digest, const Batch& batc
 }
 
 Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Batch& batch) {
-  if (job.of.workflow) {
-    if (auto named = write_step_job(database_, job.of, job.id); !named) return named;
-  }
   const auto blob = hold_blob(job.payload, batch, job.of);
   if (!blob) return tl::unexpected(blob.error());
   // The digest of nothing: a job of a simulated site may have no payload.
@@ -201,6 +217,7 @@ Result<void> ArchiveWriter::write_one(const core::Effect& effect, int64_t& ended
         query.bind(e.user.value).text(e.key).bind(static_cast<int64_t>(e.job.value));
         return database_.check(query.run());
       },
+      [&](const core::DropItems& e) { return drop_bodies(e); },
       [&](const auto&) -> Result<void> {
         return fail(ErrorCode::internal, "a batch archives an effect that is not for the journal");
       });

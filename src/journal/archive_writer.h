@@ -45,6 +45,8 @@ class ArchiveWriter {
   // The row of the blob, which one more names; zero for the digest of nothing.
   [[nodiscard]] Result<int64_t> hold_blob(const Digest& digest, const Batch& batch,
                                           core::StepRef of = {});
+  [[nodiscard]] Result<void> write_bodies(const std::vector<ItemBody>& bodies);
+  [[nodiscard]] Result<void> drop_bodies(const core::DropItems& items);
   [[nodiscard]] Result<int64_t> insert_blob(const Digest& digest, const Batch& batch);
   const Blob* find_blob(const Digest& digest, const std::vector<Blob>& blobs);
   [[nodiscard]] Result<void> add_refs();

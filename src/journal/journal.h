@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +24,19 @@ struct Blob {
   std::string bytes;
 };
 
+struct ItemBody {
+  QueueId queue;
+  ItemId item;
+  std::string bytes;
+};
+
 struct Batch {
   core::Events events;
   // Every payload that a JobSubmitted in this batch names but those of steps that are known
   // already, and what WorkflowSubmitted and StepsAdded name; each once or more.
   std::vector<Blob> blobs;
-  core::Effects archive;  // ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey only
+  core::Effects archive;  // ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, DropItems only
+  std::vector<ItemBody> bodies = {};  // of every item that an ItemsPut in this batch names
 };
 
 // What loading found.
@@ -46,7 +54,8 @@ struct Committed {
 };
 
 // What people asked for outlives the commits it was part of: the audit record. Submissions are not
-// in it, because every job's and workflow's own record says who submitted it, and when.
+// in it, because every job's and workflow's own record says who submitted it, and when; nor is the
+// daily work on the items of queues, which would be most of it.
 struct Audit {
   std::vector<Committed> commits;
   uint64_t whole_from = 0;  // the first commit that read() still has
@@ -166,6 +175,9 @@ class History {
   [[nodiscard]] virtual Result<std::optional<JobId>> job_for_key(UserId user,
                                                                  const std::string& key) = 0;
   [[nodiscard]] virtual Result<std::string> payload(JobId job) = 0;
+  // The bodies of a queue's items that are still there.
+  [[nodiscard]] virtual Result<std::map<ItemId, std::string>> bodies(
+      QueueId queue, const std::vector<ItemId>& items) = 0;
   [[nodiscard]] virtual Result<uint64_t> count() = 0;
 
   [[nodiscard]] virtual Result<KeptWorkflow> workflow(WorkflowId id) = 0;

@@ -61,7 +61,6 @@ Result<void> MemoryJournal::hold(Disk& disk, const Digest& digest) {
 
 Result<void> MemoryJournal::write_event(Disk& disk, const core::Event& event) {
   if (const auto* job = std::get_if<core::JobSubmitted>(&event.body)) {
-    if (job->of.workflow) disk.steps.at(job->of).job = job->id;
     if (job->payload == Digest{}) return {};
     disk.payloads[job->id] = job->payload;
     return hold(disk, job->payload);
@@ -74,12 +73,16 @@ Result<void> MemoryJournal::write(Disk& disk, const Batch& batch) {
   for (const core::Event& event : batch.events) {
     if (auto written = write_event(disk, event); !written) return written;
   }
+  for (const ItemBody& body : batch.bodies) disk.bodies[{body.queue, body.item}] = body.bytes;
   for (const core::Effect& effect : batch.archive) {
     match(
         effect, [&](const core::ArchiveJob& e) { encode_row(e, disk.ended[e.job.id]); },
         [&](const core::ArchiveAttempt& e) { encode_row(e, disk.attempts[e.attempt]); },
         [&](const core::UnarchiveJob& e) { disk.ended.erase(e.id); },
         [&](const core::RememberKey& e) { disk.keys[{e.user, e.key}] = e.job; },
+        [&](const core::DropItems& e) {
+          core::for_each_item(e.items, [&](ItemId id) { disk.bodies.erase({e.queue, id}); });
+        },
         [](const auto&) {});
   }
   ++disk.sequence;
@@ -171,6 +174,16 @@ Result<std::optional<JobId>> MemoryJournal::job_for_key(UserId user, const std::
   const auto found = disk_.keys.find({user, key});
   if (found == disk_.keys.end()) return std::nullopt;
   return found->second;
+}
+
+Result<std::map<ItemId, std::string>> MemoryJournal::bodies(QueueId queue,
+                                                            const std::vector<ItemId>& items) {
+  std::map<ItemId, std::string> found;
+  for (const ItemId item : items) {
+    const auto body = disk_.bodies.find({queue, item});
+    if (body != disk_.bodies.end()) found.emplace(item, body->second);
+  }
+  return found;
 }
 
 Result<std::vector<JobId>> MemoryJournal::prune(Time ended_before, size_t max) {

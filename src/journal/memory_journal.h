@@ -27,6 +27,8 @@ class MemoryJournal : public Journal, public History {
   Result<std::optional<EndedAttempt>> last_attempt(JobId id, uint32_t index) override;
   Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after, size_t max) override;
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
+  [[nodiscard]] Result<std::map<ItemId, std::string>> bodies(
+      QueueId queue, const std::vector<ItemId>& items) override;
   Result<uint64_t> count() override { return disk_.ended.size(); }
 
   Result<KeptWorkflow> workflow(WorkflowId id) override;
@@ -76,6 +78,7 @@ class MemoryJournal : public Journal, public History {
     std::map<WorkflowId, std::vector<core::StepKind>> kinds;
     std::map<std::pair<NamespaceId, std::string>, std::vector<FileVersion>> versions;
     std::map<std::pair<NamespaceId, Digest>, core::StepRef> cached;
+    std::map<std::pair<QueueId, ItemId>, std::string> bodies;
   };
   [[nodiscard]] static Result<void> hold(Disk& disk, const Digest& digest);
   [[nodiscard]] static Result<void> write_event(Disk& disk, const core::Event& event);

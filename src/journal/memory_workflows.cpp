@@ -50,6 +50,7 @@ Result<void> MemoryJournal::write_workflow_event(Disk& disk, const core::Event& 
       },
       [&](const core::StepsEnded& e) -> Result<void> {
         for_each_step(disk.steps, e.id, e.steps, [&](KeptStep& step) {
+          step.job = e.job;
           step.state = e.how;
           step.ended = event.at;
           step.message = e.message;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/wire.h"
+#include "core/queue/lease.h"
 
 namespace atl::journal {
 namespace {
@@ -67,7 +68,7 @@ core::Events asked_for(const core::Events& events) {
     const bool work = std::holds_alternative<core::JobSubmitted>(event.body) ||
                       std::holds_alternative<core::WorkflowSubmitted>(event.body) ||
                       std::holds_alternative<core::StepsAdded>(event.body);
-    if (event.by && !work) kept.push_back(event);
+    if (event.by && !work && !core::queue::daily_work(event.body)) kept.push_back(event);
   }
   return kept;
 }

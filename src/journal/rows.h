@@ -26,6 +26,12 @@ void encode_row(const core::ArchiveAttempt& attempt, std::string& out);
 [[nodiscard]] Result<EndedJob> decode_job_row(std::string_view body);
 Result<EndedAttempt> decode_attempt_row(std::string_view body);
 
+// Where the body of an item is kept: those of a queue side by side, in the order they were put.
+// The core bounds both numbers so that they fit.
+constexpr int64_t body_key(QueueId queue, ItemId item) {
+  return static_cast<int64_t>((uint64_t{queue.value} << 40) | item.value);
+}
+
 bool matches(const EndedFilter& filter, const EndedJob& job);
 
 // Whether the row's bytes contain every label of the filter: cheap, and false only when matches()

@@ -31,7 +31,8 @@ CREATE INDEX audit_by_time ON audit(at_us);
 INSERT INTO meta VALUES('format', 1), ('epoch', 1), ('trial', 0);
 )";
 
-// Format 2: workflows. Rows of `steps` are written when they are added and changed when they end.
+// Format 2: workflows and queues. Rows of `steps` are written when they are added and changed when
+// they end.
 constexpr const char* kFormat2 = R"(
 CREATE TABLE workflows(id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, user INTEGER NOT NULL, name TEXT NOT NULL,
                        version INTEGER NOT NULL, submitted_us INTEGER NOT NULL, ended_us INTEGER NOT NULL,
@@ -48,6 +49,7 @@ CREATE TABLE versions(ns INTEGER, name TEXT, version INTEGER, digest BLOB NOT NU
 CREATE TABLE cached(ns INTEGER, key BLOB, workflow INTEGER NOT NULL, step INTEGER NOT NULL, at_us INTEGER NOT NULL,
                     PRIMARY KEY(ns, key)) WITHOUT ROWID;
 CREATE INDEX cached_by_workflow ON cached(workflow);
+CREATE TABLE item_bodies(id INTEGER PRIMARY KEY, body BLOB NOT NULL);
 UPDATE meta SET value = 2 WHERE key = 'format';
 )";
 

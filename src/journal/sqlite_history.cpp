@@ -193,6 +193,21 @@ Result<std::string> SqliteHistory::payload(JobId job) {
   return read_payload(**database, job);
 }
 
+Result<std::map<ItemId, std::string>> SqliteHistory::bodies(QueueId queue,
+                                                            const std::vector<ItemId>& items) {
+  auto database = borrow();
+  if (!database) return tl::unexpected(database.error());
+  std::map<ItemId, std::string> found;
+  for (const ItemId item : items) {
+    Query query = (*database)->query("SELECT body FROM item_bodies WHERE id = ?");
+    const int code = query.bind(body_key(queue, item)).step();
+    if (code == SQLITE_DONE) continue;
+    if (code != SQLITE_ROW) return tl::unexpected((*database)->error());
+    found.emplace(item, query.bytes(0));
+  }
+  return found;
+}
+
 Result<uint64_t> SqliteHistory::count() { return static_cast<uint64_t>(count_.load()); }
 
 template <class Ask>

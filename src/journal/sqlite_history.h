@@ -25,6 +25,8 @@ class SqliteHistory : public History {
   Result<std::vector<EndedAttempt>> attempts(JobId id, AttemptId after, size_t max) override;
   Result<std::optional<JobId>> job_for_key(UserId user, const std::string& key) override;
   Result<std::string> payload(JobId job) override;
+  [[nodiscard]] Result<std::map<ItemId, std::string>> bodies(
+      QueueId queue, const std::vector<ItemId>& items) override;
   Result<uint64_t> count() override;
   Result<KeptWorkflow> workflow(WorkflowId id) override;
   [[nodiscard]] Result<std::vector<KeptWorkflow>> workflows(const WorkflowFilter& filter,

@@ -123,18 +123,13 @@ Result<void> write_steps(Database& database, const core::StepsAdded& event,
   return {};
 }
 
-Result<void> write_step_job(Database& database, core::StepRef step, JobId job) {
-  Query query = database.query("UPDATE steps SET job = ? WHERE workflow = ? AND step = ?");
-  query.bind(static_cast<int64_t>(job.value)).bind(number(step.workflow)).bind(step.step);
-  return database.check(query.run());
-}
-
 Result<void> write_steps_ended(Database& database, const core::StepsEnded& event, Time at) {
   for (const Interval& range : event.steps.ranges()) {
     Query query = database.query(
-        "UPDATE steps SET state = ?, ended_us = ?, message = ?, outputs = ?, reused_workflow = ?, "
-        "reused_step = ? WHERE workflow = ? AND step BETWEEN ? AND ?");
-    query.bind(static_cast<int64_t>(event.how)).bind(at.us).text(event.message);
+        "UPDATE steps SET job = ?, state = ?, ended_us = ?, message = ?, outputs = ?, "
+        "reused_workflow = ?, reused_step = ? WHERE workflow = ? AND step BETWEEN ? AND ?");
+    query.bind(static_cast<int64_t>(event.job.value)).bind(static_cast<int64_t>(event.how));
+    query.bind(at.us).text(event.message);
     query.text(event.outputs).bind(number(event.reused.workflow)).bind(event.reused.step);
     const int code = query.bind(number(event.id)).bind(range.first).bind(range.last).run();
     if (auto ok = database.check(code); !ok) return ok;

@@ -17,7 +17,6 @@ namespace atl::journal {
 // `blobs`: of each step the ids of what it runs and of its recipe; zero for none.
 [[nodiscard]] Result<void> write_steps(Database& database, const core::StepsAdded& event,
                                        const std::vector<std::pair<int64_t, int64_t>>& blobs);
-[[nodiscard]] Result<void> write_step_job(Database& database, core::StepRef step, JobId job);
 [[nodiscard]] Result<void> write_steps_ended(Database& database, const core::StepsEnded& event,
                                              Time at);
 [[nodiscard]] Result<void> write_steps_reopened(Database& database,

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "core/queue/lease.h"
 
 namespace atl::runtime {
 namespace {
@@ -13,7 +14,8 @@ bool is_archive(const core::Effect& effect) {
   return match(
       effect, [](const core::ArchiveAttempt&) { return true; },
       [](const core::ArchiveJob&) { return true; }, [](const core::UnarchiveJob&) { return true; },
-      [](const core::RememberKey&) { return true; }, [](const auto&) { return false; });
+      [](const core::RememberKey&) { return true; }, [](const core::DropItems&) { return true; },
+      [](const auto&) { return false; });
 }
 
 Error read_only_error(const std::string& why) {
@@ -145,7 +147,8 @@ bool Runtime::step() {
     decide_input(turn, std::move(inputs.front()));
     inputs.pop_front();
     // A large batch may use up the turn; what is left goes first in the next one.
-    const bool over = turn.batch.events.size() > 1000 && clock_.now() > deadline;
+    const bool large = turn.batch.events.size() + turn.items > 1000;
+    const bool over = large && clock_.now() > deadline;
     if (!inputs.empty() && (over || ahead_of_history(turn, inputs.front()))) {
       std::lock_guard lock(mutex_);
       inputs_.insert(inputs_.begin(), std::make_move_iterator(inputs.begin()),
@@ -219,8 +222,24 @@ void Runtime::decide_request(Turn& turn, PendingRequest pending) {
     payloads_.remember(blob.digest, blob.bytes);
     turn.batch.blobs.push_back(std::move(blob));
   }
+  keep_bodies(turn, *events, std::move(pending.submission.bodies));
   absorb(turn, std::move(*events));
   answer(std::move(accepted));
+}
+
+// Gives each body the number of its item; that of one which was there already is not needed.
+void Runtime::keep_bodies(Turn& turn, const core::Events& events, std::vector<std::string> bodies) {
+  const auto* put = events.empty() ? nullptr : std::get_if<core::ItemsPut>(&events.front().body);
+  if (!put) return;
+  CHECK(bodies.size() == core::queue::items_in(*put), "items are put without their bodies");
+  auto repeated = put->repeated.begin();
+  uint64_t next = put->first.value;
+  for (size_t place = 0; place < bodies.size(); ++place) {
+    if (repeated != put->repeated.end() && repeated->place == place)
+      ++repeated;
+    else
+      turn.batch.bodies.push_back({put->queue, ItemId{next++}, std::move(bodies[place])});
+  }
 }
 
 void Runtime::decide_report(Turn& turn, PendingReport pending) {
@@ -261,8 +280,9 @@ void Runtime::tick(Turn& turn) {
 
 void Runtime::absorb(Turn& turn, core::Events events) {
   if (events.empty()) return;
-  tick_due_ = true;
   for (core::Event& event : events) {
+    tick_due_ |= !core::queue::only_items(event.body);
+    turn.items += core::queue::items_in(event.body);
     for (core::Effect& effect : core::apply(state_, event)) {
       (is_archive(effect) ? turn.batch.archive : turn.outward).push_back(std::move(effect));
     }

@@ -46,8 +46,9 @@ using Precondition = std::function<Result<void>(const core::State& state)>;
 
 struct Submission {
   core::Request request;
-  std::vector<journal::Blob> blobs;  // of payloads that SubmitJobs names
-  Precondition precondition;         // none: always met
+  std::vector<journal::Blob> blobs;      // of payloads that SubmitJobs names
+  Precondition precondition;             // none: always met
+  std::vector<std::string> bodies = {};  // of the items of PutItems, in their order
 };
 
 // Called on the runtime's thread after each commit, in order.
@@ -153,6 +154,7 @@ class Runtime {
     std::vector<PendingReport> reports;  // decided in this turn, kept until it is durable
     std::map<std::pair<UserId, std::string>, JobId> keys;
     std::set<JobId> ended;         // in this turn, so history does not have them yet
+    uint64_t items = 0;            // of queues that its events are about
     std::vector<AttemptId> stale;  // ended attempts whose report no longer matters
   };
 
@@ -163,6 +165,7 @@ class Runtime {
   void decide_input(Turn& turn, Pending pending);
   void decide_request(Turn& turn, PendingRequest pending);
   void decide_report(Turn& turn, PendingReport pending);
+  static void keep_bodies(Turn& turn, const core::Events& events, std::vector<std::string> bodies);
   void tick(Turn& turn);
   void absorb(Turn& turn, core::Events events);
   bool commit(Turn& turn);

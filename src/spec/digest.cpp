@@ -1,3 +1,5 @@
+#include "spec/digest.h"
+
 #include <openssl/evp.h>
 
 #include <fstream>

@@ -176,7 +176,5 @@ inline void overlay(JobSpec& base, const JobSpec& top) {
 }
 
 Digest sha256(std::string_view bytes);
-// Nothing for a file that cannot be read.
-std::optional<Digest> sha256_of_file(const std::string& path);
 
 }  // namespace atl::spec

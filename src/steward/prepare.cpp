@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "spec/digest.h"
 #include "steward/recipes.h"
 
 namespace atl::steward {
@@ -113,7 +114,7 @@ class Preparation {
   Result<void> make() {
     if (auto ok = kitchen_.open(); !ok) return ok;
     const spec::Recipe& recipe = kitchen_.recipe();
-    if (recipe.reuse) return take_over(*recipe.reuse);
+    if (recipe.reuse) return take_over(recipe, *recipe.reuse);
     if (recipe.when) {
       const auto lookup = [&](const Reference& each) { return kitchen_.value(each); };
       const auto holds = spec::holds(recipe.when->text, lookup);
@@ -126,7 +127,7 @@ class Preparation {
     return make_job(recipe);
   }
 
-  Result<void> take_over(const spec::ReuseSpec& reuse) {
+  Result<void> take_over(const spec::Recipe& recipe, const spec::ReuseSpec& reuse) {
     const core::StepRef from{{static_cast<uint64_t>(reuse.workflow.value_or(0))},
                              static_cast<uint32_t>(reuse.step.value_or(0))};
     const auto kept = earlier(history_, from);
@@ -134,10 +135,24 @@ class Preparation {
     if (!*kept)
       return fail(ErrorCode::not_found,
                   "what it left in workflow " + to_string(from.workflow) + " is gone");
+    if (recipe.recheck) return check_again(recipe, (*kept)->outputs);
     end(Outcome::reuse, "taken over from workflow " + to_string(from.workflow));
     prepared_.report.outputs = (*kept)->outputs;
     prepared_.report.reused = from;
     return {};
+  }
+
+  Result<void> check_again(const spec::Recipe& recipe, const std::string& outputs) {
+    std::map<std::string, std::string> values;
+    for (const spec::OutputSpec& output :
+         recipe.outputs.value_or(std::vector<spec::OutputSpec>{})) {
+      if (output.file) continue;
+      const auto value = output_in(outputs, "this one", *output.name);
+      if (!value) return tl::unexpected(value.error());
+      values[*output.name] = text_in(*value);
+    }
+    return set_payload(spec::checking_job(recipe, recipe.job.value_or(spec::JobSpec{}), values),
+                       {});
   }
 
   Result<void> make_job(const spec::Recipe& recipe) {
@@ -157,7 +172,11 @@ class Preparation {
     const auto whole = kitchen_.filled(recipe);
     if (!whole) return tl::unexpected(whole.error());
     spec::wrap(*whole, *job);
-    auto made = spec::with_items(*job, *items);
+    return set_payload(*job, *items);
+  }
+
+  Result<void> set_payload(const spec::JobSpec& job, const std::optional<spec::Items>& items) {
+    auto made = spec::with_items(job, items);
     if (!made) return tl::unexpected(made.error());
     prepared_.report.payload = made->job.payload;
     prepared_.report.array = made->job.array;

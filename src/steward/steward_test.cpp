@@ -70,7 +70,7 @@ class StewardTest : public ::testing::Test {
   void end(WorkflowId id, uint32_t step, const std::string& outputs, Digest cache = {}) {
     journal::Batch batch;
     core::StepsEnded ended{
-        id, IntervalSet({step, step}), core::StepState::succeeded, "", outputs, {}, cache};
+        id, IntervalSet({step, step}), core::StepState::succeeded, "", outputs, {}, cache, {}};
     batch.events.push_back({{1'000'000}, {}, ended});
     EXPECT_TRUE(journal.commit(batch));
   }

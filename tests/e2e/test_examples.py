@@ -59,9 +59,17 @@ class Examples(unittest.TestCase):
         self.assertRegex(done.stdout, r"MEASURE +1: even.yaml +2: lent.yaml", done.stderr)
         self.assertRegex(done.stdout, r"evictions +0 +[1-9]")
 
+    def test_a_queue_gives_each_frame_to_one_worker(self):
+        done = subprocess.run([EXAMPLES / "07-queue/frames.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(sorted(re.findall(r"rendered frame (\d+)\n", done.stdout), key=int),
+                         [str(i) for i in range(1, 13)], done.stderr)
+        self.assertIn("done 12, given back 1\n", done.stderr)
+        self.assertRegex(done.stdout, r"Done +12")
+
     def test_a_workflow_fits_a_line_and_keeps_what_is_the_same(self):
         with tempfile.TemporaryDirectory() as scratch:
-            file = shutil.copy(EXAMPLES / "07-workflow/fit.yaml", scratch)
+            file = shutil.copy(EXAMPLES / "08-workflow/fit.yaml", scratch)
             first = self.atoll.cli("run", file).stderr
             self.assertIn("4 of 4 steps succeeded\n", first)
             steps = {step["name"]: step for step in self.atoll.json("workflow", "steps", "last")}

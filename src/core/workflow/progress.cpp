@@ -40,7 +40,7 @@ std::string why_fallen(const Workflow& of, const Fallen& each) {
 void end_fallen(const Workflow& of, std::vector<Fallen> ending, Draft& draft) {
   const std::vector<Fallen> fallen = workflow::fallen_with(of, std::move(ending));
   for (size_t i = 0; i < fallen.size();) {
-    StepsEnded event{of.id, {}, fallen[i].how, why_fallen(of, fallen[i]), {}, {}, {}};
+    StepsEnded event{of.id, {}, fallen[i].how, why_fallen(of, fallen[i]), {}, {}, {}, {}};
     const Fallen first = fallen[i];
     for (; i < fallen.size() && fallen[i].how == first.how && fallen[i].because == first.because;
          ++i)
@@ -61,7 +61,7 @@ struct Ending {
 void end_step(const Workflow& of, uint32_t step, Ending ending, Draft& draft) {
   draft.add(StepsEnded{of.id, IntervalSet(Interval{step, step}), ending.how,
                        short_of(std::move(ending.message)), std::move(ending.outputs),
-                       ending.reused, ending.cache});
+                       ending.reused, ending.cache, of.steps[step].job});
 }
 
 // A failure that nobody puts up with, in a workflow that does not go on after one.
@@ -201,8 +201,8 @@ void stop_steps(const State& state, const Workflow& of, StepState how, const std
                 const std::vector<Fallen>& but, Draft& draft) {
   std::set<uint32_t> left_out;
   for (const Fallen& each : but) left_out.insert(each.step);
-  StepsEnded unbegun{of.id, {}, how, why, {}, {}, {}};
-  StepsEnded under{of.id, {}, StepState::cancelled, why, {}, {}, {}};
+  StepsEnded unbegun{of.id, {}, how, why, {}, {}, {}, {}};
+  StepsEnded under{of.id, {}, StepState::cancelled, why, {}, {}, {}, {}};
   for (uint32_t i = 0; i < of.steps.size(); ++i) {
     const Step& step = of.steps[i];
     if (left_out.contains(i)) continue;

@@ -196,9 +196,12 @@ class Planner {
     if (auto ok = choose(); !ok) return ok;
     for (const uint32_t number : in_order(file_)) {
       if (!wanted_.empty() && !wanted_[number]) continue;
+      if (options_.check && !whole_of(file_, file_.steps[number]).check) continue;
       places_[number] = static_cast<uint32_t>(plan_.steps.size());
       if (auto ok = add(file_.steps[number]); !ok) return ok;
     }
+    if (plan_.steps.empty())
+      return fail(ErrorCode::invalid, "no step of the workflow has a check", "check");
     return {};
   }
 
@@ -244,7 +247,7 @@ class Planner {
     planned.name = written.name;
     const auto number = static_cast<size_t>(&written - file_.steps.data());
     if (!kept_.empty() && kept_[number]) return keep(written, planned);
-    add_needs(written, planned);
+    if (!options_.check) add_needs(written, planned);
     const StepSpec spec = whole_of(file_, written);
     planned.job = job_of(file_, spec, written.name);
     if (!planned.job.directory && !options_.directory.empty())
@@ -259,7 +262,24 @@ class Planner {
     filler.fill(planned.job.writable);
     filler.fill(planned.job.labels);
     if (auto ok = set_recipe(written, spec, filler, planned); !ok) return ok;
+    if (options_.check) return set_check(written, planned);
     return set_items(spec, env, planned);
+  }
+
+  // Only its check runs, on what its last success has left.
+  Result<void> set_check(const WrittenStep& written, PlannedStep& planned) const {
+    const auto last = options_.earlier.find(written.name);
+    if (last == options_.earlier.end())
+      return fail(ErrorCode::conflict,
+                  "step " + written.name + " has not succeeded yet: run the workflow first",
+                  "check");
+    planned.prepared = true;
+    planned.recipe->when.reset();
+    planned.recipe->cache.reset();
+    planned.recipe->reuse = ReuseSpec{static_cast<int64_t>(last->second.workflow.value),
+                                      static_cast<int64_t>(last->second.step)};
+    planned.recipe->recheck = true;
+    return {};
   }
 
   Result<void> keep(const WrittenStep& written, PlannedStep& planned) {
@@ -320,7 +340,7 @@ class Planner {
     recipe.steps.emplace();
     for (const PlannedNeed& need : planned.needs)
       (*recipe.steps)[plan_.steps[need.step].name] = need.step;
-    if (!planned.prepared) wrap(recipe, planned.job);  // else when all of it is known
+    if (!planned.prepared && !options_.check) wrap(recipe, planned.job);  // else when all is known
     return {};
   }
 
@@ -431,7 +451,7 @@ Result<void> StepMaker::add(const PlannedStep& step, StepsBatch& batch) {
   if (step.recipe) {
     Recipe recipe = *step.recipe;
     into.collected = recipe.outputs || recipe.asserts || recipe.cache.value_or(false);
-    if (step.prepared && !recipe.reuse) recipe.job = step.job;
+    if (step.prepared && (!recipe.reuse || recipe.recheck)) recipe.job = step.job;
     std::string bytes = to_json(recipe);
     into.recipe = sha256(bytes);
     batch.blobs.emplace_back(into.recipe, std::move(bytes));

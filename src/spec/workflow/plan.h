@@ -45,6 +45,7 @@ struct PlanOptions {
   std::string only;
   std::string from;
   std::map<std::string, core::StepRef> earlier;  // the last success of each, by name
+  bool check = false;                            // the checks alone, against what was left
 };
 
 // The error's field is "params.NAME", "only" or "from".

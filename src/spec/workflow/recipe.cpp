@@ -29,7 +29,8 @@ constexpr std::array kRecipeFields{
     field<&Recipe::cache>({.name = "cache", .sentence = "An earlier success will do."}),
     field<&Recipe::steps>({.name = "steps", .sentence = "The numbers of steps it refers to."}),
     field<&Recipe::files>({.name = "files", .sentence = "Files that were sent along."}),
-    field<&Recipe::reuse>({.name = "reuse", .sentence = "Whose outputs it takes over."})};
+    field<&Recipe::reuse>({.name = "reuse", .sentence = "Whose outputs it takes over."}),
+    field<&Recipe::recheck>({.name = "recheck", .sentence = "They are only checked again."})};
 
 tl::unexpected<Error> refuse_recipe(std::string message) {
   return fail(ErrorCode::invalid, std::move(message));
@@ -118,6 +119,18 @@ atoll_keep() {
     "$(realpath -- "$2")" >>"$ATOLL_OUTPUTS/.files" || exit 125
 }
 )sh";
+
+// Notes size and checksum of each file that it leaves.
+std::string files_text(const Recipe& recipe) {
+  std::string text;
+  bool keeps = false;
+  for (const OutputSpec& output : recipe.outputs.value_or(std::vector<OutputSpec>{})) {
+    if (!output.file) continue;
+    if (!std::exchange(keeps, true)) text += kKeepFile;
+    text += "atoll_keep " + quoted(*output.name) + " " + quoted(*output.file) + "\n";
+  }
+  return text;
+}
 
 std::string checks_text(const Recipe& recipe) {
   std::string text;
@@ -213,19 +226,18 @@ void wrap(const Recipe& recipe, JobSpec& job) {
     text += command_of(job) + "\n";
   }
   text += "atoll_status=$?\n[ $atoll_status -eq 0 ] || exit $atoll_status\n";
-  bool keeps = false;
-  for (const OutputSpec& output : recipe.outputs.value_or(std::vector<OutputSpec>{})) {
-    if (!output.file) continue;
-    if (!std::exchange(keeps, true)) text += kKeepFile;
-    text += "atoll_keep " + quoted(*output.name) + " " + quoted(*output.file) + "\n";
-  }
-  job.script = text + checks_text(recipe) + "exit 0\n";
+  job.script = text + files_text(recipe) + checks_text(recipe) + "exit 0\n";
   job.command.reset();
 }
 
-JobSpec checking_job(const Recipe& recipe, const JobSpec& job) {
+JobSpec checking_job(const Recipe& recipe, const JobSpec& job,
+                     const std::map<std::string, std::string>& values) {
+  std::string text(kHead);
+  text += kMake;
+  for (const auto& [name, value] : values)
+    text += "printf '%s\\n' " + quoted(value) + " >\"$ATOLL_OUTPUTS/\"" + quoted(name) + "\n";
   JobSpec checking = job;
-  checking.script = std::string(kHead) + checks_text(recipe) + "exit 0\n";
+  checking.script = text + files_text(recipe) + checks_text(recipe) + "exit 0\n";
   checking.command.reset();
   return checking;
 }

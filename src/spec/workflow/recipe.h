@@ -37,6 +37,7 @@ struct Recipe {
   IntegerMap steps;  // the numbers of those that it refers to
   TextMap files;     // that for_each names
   std::optional<ReuseSpec> reuse;
+  Flag recheck;  // what was left is not taken over but checked again
   bool operator==(const Recipe&) const = default;
 };
 
@@ -64,7 +65,8 @@ struct Checks {
 // The job with what makes its outputs be found, and its checks behind it.
 void wrap(const Recipe& recipe, JobSpec& job);
 
-// The job that only checks what an earlier one left.
-JobSpec checking_job(const Recipe& recipe, const JobSpec& job);
+// The job that only checks what an earlier one left: its values, by name, are written again.
+JobSpec checking_job(const Recipe& recipe, const JobSpec& job,
+                     const std::map<std::string, std::string>& values);
 
 }  // namespace atl::spec

@@ -86,6 +86,22 @@ struct Search {
   std::function<void(std::vector<ShownStep>)> then;
 };
 
+// What history keeps of them, read after the state: of a step that has ended there all is here.
+Result<void> add_rows(Search& search, uint32_t first, size_t max) {
+  auto rows = search.call->context.history.steps(search.id, first, max);
+  if (!rows) return tl::unexpected(rows.error());
+  search.steps.resize(rows->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    ShownStep& step = search.steps[i];
+    journal::KeptStep& row = (*rows)[i];
+    if (row.state || core::ended(step.state))
+      step.state = row.state.value_or(core::StepState::waiting);
+    step.tasks = row.step.indices.size();
+    step.kept = std::move(row);
+  }
+  return {};
+}
+
 void finish(const std::shared_ptr<Search>& search) {
   const auto table = search->call->context.directory.table();
   const auto kinds = search->call->context.history.step_kinds(search->id);
@@ -156,21 +172,19 @@ void find_workflow(const CallPtr& call, WorkflowId id, std::function<void(ShownW
 
 void find_steps(const CallPtr& call, ShownWorkflow of, uint32_t first, size_t max,
                 std::function<void(std::vector<ShownStep>)> then) {
-  auto rows = call->context.history.steps(of.kept.id, first, max);
-  if (!rows) return call->refuse(rows.error());
   auto search = std::make_shared<Search>(Search{call, of.kept.id, {}, std::move(then)});
-  for (journal::KeptStep& row : *rows) {
-    ShownStep& step = search->steps.emplace_back();
-    step.state = row.state.value_or(core::StepState::waiting);
-    step.tasks = row.step.indices.size();
-    step.kept = std::move(row);
-  }
-  if (!of.live) return finish(search);
-  call->context.runtime.read([search](const core::State& state) {
-    if (const core::Workflow* live = state.workflow(search->id)) {
-      for (ShownStep& step : search->steps) look_at(state, *live, step);
+  const auto look_up = [search, first, max] {
+    if (auto ok = add_rows(*search, first, max); !ok) return search->call->refuse(ok.error());
+    finish(search);
+  };
+  if (!of.live) return look_up();
+  call->context.runtime.read([search, first, max, look_up](const core::State& state) {
+    const core::Workflow* live = state.workflow(search->id);
+    for (uint32_t i = first; live && i < live->steps.size() && search->steps.size() < max; ++i) {
+      search->steps.emplace_back().kept.number = i;
+      look_at(state, *live, search->steps.back());
     }
-    run_on(search->call->context.quick, search->call, [search] { finish(search); });
+    run_on(search->call->context.quick, search->call, look_up);
   });
 }
 

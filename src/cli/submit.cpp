@@ -1,6 +1,8 @@
 #include "cli/submit.h"
 
+#include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "cli/display.h"
 #include "cli/exit.h"
@@ -20,7 +22,35 @@ struct SubmitFlags {
   bool dry_run = false;
   bool wait = false;
   WorkflowFlags workflow;
+  const CLI::App* verb = nullptr;
 };
+
+// Flags that say something of a job mean nothing for a workflow, whose file says it.
+Result<void> check_workflow_flags(const SubmitFlags& flags) {
+  const std::set<std::string> known{"name", "namespace", "ns",   "keep", "dry-run",
+                                    "set",  "only",      "from", "wait"};
+  for (const CLI::Option* option : flags.verb->get_options()) {
+    const auto& names = option->get_lnames();
+    if (option->count() == 0 || names.empty()) continue;
+    if (std::ranges::any_of(names, [&](const auto& name) { return known.contains(name); }))
+      continue;
+    return fail(ErrorCode::invalid, "--" + names.front() +
+                                        " is for jobs; what the steps of a workflow ask for stands "
+                                        "in its file");
+  }
+  return {};
+}
+
+Result<void> check_job_flags(const SubmitFlags& flags) {
+  const WorkflowFlags& given = flags.workflow;
+  const char* flag = !given.set.empty()    ? "--set"
+                     : !given.only.empty() ? "--only"
+                     : !given.from.empty() ? "--from"
+                                           : nullptr;
+  if (!flag) return {};
+  return fail(ErrorCode::invalid,
+              std::string(flag) + " is for workflows: files that end in .yaml or .yml");
+}
 
 // Where and when it would start.
 Result<int> try_job(Session& session, const JobDraft& job) {
@@ -37,6 +67,7 @@ Result<int> try_job(Session& session, const JobDraft& job) {
 
 // A file that is a workflow, with what flags say of it and words behind it.
 Result<int> with_workflow(Session& session, const SubmitFlags& flags, bool follow) {
+  if (auto ok = check_workflow_flags(flags); !ok) return tl::unexpected(ok.error());
   WorkflowFlags workflow = flags.workflow;
   workflow.dry_run = flags.dry_run;
   workflow.name = flags.job.ask.spec.name.value_or("");
@@ -51,7 +82,8 @@ bool names_workflow(const SubmitFlags& flags) {
 }
 
 Result<int> submit(Session& session, const SubmitFlags& flags) {
-  if (names_workflow(flags)) return with_workflow(session, flags, false);
+  if (names_workflow(flags)) return with_workflow(session, flags, flags.wait);
+  if (auto ok = check_job_flags(flags); !ok) return tl::unexpected(ok.error());
   auto job = prepare_job(session, flags.job);
   if (!job) return tl::unexpected(job.error());
   if (flags.print) {
@@ -76,6 +108,7 @@ Result<int> submit(Session& session, const SubmitFlags& flags) {
 
 Result<int> run(Session& session, const SubmitFlags& flags) {
   if (names_workflow(flags)) return with_workflow(session, flags, true);
+  if (auto ok = check_job_flags(flags); !ok) return tl::unexpected(ok.error());
   auto job = prepare_job(session, flags.job);
   if (job && flags.print) {
     print_spec(session, job->spec);
@@ -166,6 +199,7 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
   auto flags = std::make_shared<SubmitFlags>();
   CLI::App* verb = verbs.add(nullptr, name, sentence, examples,
                              [flags, action](Session& session) { return action(session, *flags); });
+  flags->verb = verb;
   add_job_flags(verb, flags->job);
   for (const spec::JobFlag& flag : spec::job_flags()) {
     if (flag.field && !flag.field->choices.empty())

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -55,14 +56,13 @@ Result<spec::FileTexts> gather(const std::string& path, const std::string& main)
     if (!yaml) continue;
     const auto named = spec::files_named_in(files.at(name), name);
     if (!named) return tl::unexpected(named.error());
-    for (const std::string& each : *named) {
+    for (const auto& [each, mark] : *named) {
       if (files.contains(each)) continue;
       if (files.size() >= spec::kIncludesMax)
         return fail(ErrorCode::invalid, main + " names more than 100 files");
       auto more = read_file((folder / each).string());
       if (!more)
-        return fail(ErrorCode::invalid,
-                    name + " names " + quote(each) + ": " + more.error().message);
+        return fail(ErrorCode::invalid, name + ":" + to_string(mark) + ": " + more.error().message);
       files[each] = std::move(*more);
       todo.push_back(each);
     }
@@ -111,6 +111,7 @@ class LiveLines {
   explicit LiveLines(bool on) : on_(on) {}
   ~LiveLines() { clear(); }
   void show(const std::vector<std::string>& lines) {
+    const std::lock_guard guard(lock_);
     if (!on_) return;
     std::string out = back();
     for (const std::string& line : lines) out += line + "\x1b[K\n";
@@ -118,14 +119,22 @@ class LiveLines {
     shown_ = lines.size();
   }
   void clear() {
+    const std::lock_guard guard(lock_);
     if (!on_ || shown_ == 0) return;
     std::cerr << back() + "\x1b[J" << std::flush;
     shown_ = 0;
   }
+  // For good: somebody else writes now.
+  void close() {
+    clear();
+    const std::lock_guard guard(lock_);
+    on_ = false;
+  }
 
  private:
   std::string back() const { return shown_ ? "\x1b[" + std::to_string(shown_) + "F" : ""; }
-  const bool on_;
+  std::mutex lock_;  // Ctrl-C comes on a thread of its own
+  bool on_;
   size_t shown_ = 0;
 };
 
@@ -156,7 +165,7 @@ class Following {
       std::this_thread::sleep_for(pause);
     }
   }
-  void silence() { live_.clear(); }
+  void silence() { live_.close(); }
 
  private:
   static constexpr auto kAwayMax = std::chrono::minutes(5);
@@ -293,9 +302,11 @@ Result<int> run_workflow(Session& session, const WorkflowFlags& flags, bool foll
   if (!body) return tl::unexpected(body.error());
   auto api = session.api();
   if (!api) return tl::unexpected(api.error());
-  const SlowLine slow(session.terminal, "reading " + flags.file);
+  std::optional<SlowLine> slow;  // gone before anything else is shown, or Ctrl-C is waited for
+  slow.emplace(session.terminal, "reading " + flags.file);
   const auto answer =
       (*api)->post(flags.dry_run ? "/workflows?dry_run=true" : "/workflows", std::move(*body));
+  slow.reset();
   if (!answer) return tl::unexpected(answer.error());
   if (flags.dry_run) {
     print_one(session, *answer, "name", [&] { return plan_text(*answer); });
@@ -325,6 +336,7 @@ Result<int> follow_workflow(Session& session, const std::string& id) {
   });
   const auto workflow = following.run();
   if (!workflow) return tl::unexpected(workflow.error());
+  print_one(session, *workflow, "id", [] { return ""; });  // for programs
   return tell_end(session, *workflow);
 }
 

@@ -1,8 +1,10 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "spec/digest.h"
 #include "steward/recipes.h"
 
 namespace atl::steward {
@@ -53,21 +55,32 @@ std::string look_of(const std::string& directory, const std::string& path) {
          std::to_string(info.st_mtim.tv_nsec);
 }
 
+// A file as it was: another run may have written another one of the same size there.
+bool same_file(const json::object& output) {
+  const auto* path = output.if_contains("file");
+  const auto* size = output.if_contains("size");
+  const auto* sum = output.if_contains("sha256");
+  if (!path || !size || !sum) return false;
+  const std::string name(path->as_string());
+  struct stat info{};
+  if (stat(name.c_str(), &info) != 0 || info.st_size != size->to_number<int64_t>()) return false;
+  const auto digest = spec::sha256_of_file(name);
+  return digest && to_hex(*digest) == std::string_view(sum->as_string());
+}
+
+bool same_files(const json::value& output) {
+  if (output.is_object()) return same_file(output.as_object());
+  if (!output.is_array()) return true;
+  return std::ranges::all_of(output.as_array(), same_files);  // one for each task
+}
+
 // Whether what the earlier run has left is still there as it was.
 bool still_there(const std::string& outputs) {
   boost::system::error_code error;
   const json::value all = json::parse(outputs, error);
   if (error || !all.is_object()) return outputs.empty();
-  for (const auto& each : all.as_object()) {
-    if (!each.value().is_object()) continue;
-    const auto* path = each.value().as_object().if_contains("file");
-    const auto* size = each.value().as_object().if_contains("size");
-    struct stat info{};
-    if (!path || !size || stat(std::string(path->as_string()).c_str(), &info) != 0 ||
-        info.st_size != size->to_number<int64_t>())
-      return false;
-  }
-  return true;
+  return std::ranges::all_of(all.as_object(),
+                             [](const auto& each) { return same_files(each.value()); });
 }
 
 Result<std::optional<journal::KeptStep>> earlier(journal::History& history, core::StepRef step) {
@@ -156,7 +169,9 @@ class Preparation {
       if (!found) return tl::unexpected(found.error());
       if (*found) return {};
     }
-    spec::wrap(recipe, *job);
+    const auto whole = kitchen_.filled(recipe);
+    if (!whole) return tl::unexpected(whole.error());
+    spec::wrap(*whole, *job);
     return set_payload(*job, *items);
   }
 
@@ -211,15 +226,37 @@ Result<NamespaceId> Kitchen::space() {
 }
 
 Result<std::string> Kitchen::output_of(const std::string& step, const std::string& name) {
-  const auto& numbers = recipe_.steps;
-  if (!numbers || !numbers->contains(step))
-    return fail(ErrorCode::invalid, "step " + quote(step) + " is not one that this one needs");
   if (!outputs_.contains(step)) {
-    const auto rows = history_.steps(step_.workflow, static_cast<uint32_t>(numbers->at(step)), 1);
-    if (!rows) return tl::unexpected(rows.error());
-    outputs_[step] = rows->empty() ? "" : rows->front().outputs;
+    const auto found = needed(step);
+    if (!found) return tl::unexpected(found.error());
+    if (!*found)
+      return fail(ErrorCode::invalid, "step " + quote(step) + " is not one that this one needs");
+    outputs_[step] = (*found)->outputs;
   }
   return output_in(outputs_[step], step, name);
+}
+
+Result<std::optional<journal::KeptStep>> Kitchen::needed(const std::string& name) {
+  const auto named = [&](uint32_t number) -> Result<std::optional<journal::KeptStep>> {
+    auto rows = history_.steps(step_.workflow, number, 1);
+    if (!rows) return tl::unexpected(rows.error());
+    if (rows->empty() || rows->front().step.name != name) return std::nullopt;
+    return std::move(rows->front());
+  };
+  const auto& numbers = recipe_.steps;
+  if (numbers && numbers->contains(name)) {
+    auto found = named(static_cast<uint32_t>(numbers->at(name)));
+    if (!found || *found) return found;
+  }
+  // Of one that was added later only the core knows the numbers of those it needs.
+  const auto own = history_.steps(step_.workflow, step_.step, 1);
+  if (!own) return tl::unexpected(own.error());
+  for (const core::Need& need :
+       own->empty() ? std::vector<core::Need>{} : own->front().step.needs) {
+    auto found = named(need.step);
+    if (!found || *found) return found;
+  }
+  return std::nullopt;
 }
 
 Result<std::string> Kitchen::value(const Reference& reference) {
@@ -247,6 +284,13 @@ Result<spec::JobSpec> Kitchen::job() {
   fill.map(job.env);
   if (auto ok = fill.done(); !ok) return tl::unexpected(ok.error());
   return job;
+}
+
+Result<spec::Recipe> Kitchen::filled(spec::Recipe recipe) {
+  Fill fill(*this);
+  fill.texts(recipe.check);
+  if (auto ok = fill.done(); !ok) return tl::unexpected(ok.error());
+  return recipe;
 }
 
 Result<std::optional<spec::Items>> Kitchen::items() {

@@ -22,6 +22,8 @@ class Kitchen {
   // The job with all of it put in.
   [[nodiscard]] Result<spec::JobSpec> job();
   [[nodiscard]] Result<std::optional<spec::Items>> items();
+  // The recipe with what its checks refer to.
+  [[nodiscard]] Result<spec::Recipe> filled(spec::Recipe recipe);
   // The same for the same script, inputs, parameters and items.
   [[nodiscard]] Result<Digest> cache_key(const spec::JobSpec& job,
                                          const std::optional<spec::Items>& items);
@@ -30,6 +32,8 @@ class Kitchen {
 
  private:
   [[nodiscard]] Result<std::string> output_of(const std::string& step, const std::string& name);
+  // The step of that name that this one needs.
+  [[nodiscard]] Result<std::optional<journal::KeptStep>> needed(const std::string& name);
 
   journal::History& history_;
   const core::StepRef step_;

@@ -1,7 +1,9 @@
 """examples/README.md, held to its word."""
 
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 from atoll import PROGRAM, ROOT, Atoll
@@ -64,6 +66,20 @@ class Examples(unittest.TestCase):
                          [str(i) for i in range(1, 13)], done.stderr)
         self.assertIn("done 12, given back 1\n", done.stderr)
         self.assertRegex(done.stdout, r"Done +12")
+
+    def test_a_workflow_fits_a_line_and_keeps_what_is_the_same(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            file = shutil.copy(EXAMPLES / "08-workflow/fit.yaml", scratch)
+            first = self.atoll.cli("run", file).stderr
+            self.assertIn("4 of 4 steps succeeded\n", first)
+            steps = {step["name"]: step for step in self.atoll.json("workflow", "steps", "last")}
+            self.assertEqual(steps["fit"]["tasks"]["succeeded"], 6)
+            self.assertEqual(self.atoll.logs(steps["report"]["job"]), "rate=0.5 epochs=200: y = 3.01 x + 1.00\n")
+            self.assertIn("the same as in workflow", self.atoll.cli("run", file).stderr)
+            self.assertIn("fit succeeded", self.atoll.cli("run", file, "--only", "fit").stderr)
+            refused = self.atoll.cli("run", file, "--set", "error=0.0001", check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("check failed", refused.stderr)
 
 
 if __name__ == "__main__":

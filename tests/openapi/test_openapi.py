@@ -50,6 +50,20 @@ class OpenApi(unittest.TestCase):
     def test_stock_validator_accepts_it(self):
         self.check(VENV / "bin/openapi-spec-validator", self.file)
 
+    def test_the_schema_of_workflows_takes_files_that_run_and_no_others(self):
+        schema = self.atoll.home / "workflow.json"
+        schema.write_text(self.atoll.tcp("GET", "/schemas/workflow.json").text)
+        wrong = self.atoll.home / "wrong.yaml"
+        wrong.write_text("steps: {a: {rum: x}}\n")
+        script = ("import json, sys, jsonschema, yaml\n"
+                  "schema = json.load(open(sys.argv[1]))\n"
+                  "jsonschema.Draft202012Validator.check_schema(schema)\n"
+                  "jsonschema.validate(yaml.safe_load(open(sys.argv[2])), schema)\n")
+        for file in sorted((ROOT / "examples").glob("*-workflow/*.yaml")):
+            self.check(VENV / "bin/python", "-c", script, schema, file)
+        with self.assertRaisesRegex(AssertionError, "rum"):
+            self.check(VENV / "bin/python", "-c", script, schema, wrong)
+
     def test_schemathesis_finds_no_difference(self):
         token = self.atoll.json("token", "create")["token"]
         self.check(VENV / "bin/st", "run", self.file, "--url", self.atoll.url, "-H", f"Authorization: Bearer {token}",

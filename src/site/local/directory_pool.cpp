@@ -76,7 +76,8 @@ bool DirectoryPool::give_back(const Launch& launch) {
     checkpointed = ::unlink(checkpoint_note(launch).c_str()) == 0;
     ::unlink(notice_file(launch).c_str());
     ::unlink(progress_file(launch).c_str());
-    if (!launch.payload.script.empty() && !launch.array) ::unlink(script_path(launch).c_str());
+    if (!launch.payload.script.empty() && !shares_script(launch))
+      ::unlink(script_path(launch).c_str());
     if (!is_empty_directory(path)) return checkpointed;
   }
   move_out(path, launch);

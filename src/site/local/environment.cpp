@@ -197,7 +197,14 @@ std::string progress_file(const Launch& launch) {
   return checkpoint_directory(launch) + "/progress";
 }
 
-std::string script_path(const Launch& launch) { return launch.job_dir + "/script"; }
+// The tasks of an array share one script, unless each has an item of its own put into it.
+bool shares_script(const Launch& launch) {
+  return launch.array && !launch.payload.env.contains("ATOLL_ITEM");
+}
+
+std::string script_path(const Launch& launch) {
+  return (shares_script(launch) ? launch.job_dir : checkpoint_directory(launch)) + "/script";
+}
 
 std::vector<std::string> build_environment(const Launch& launch) {
   Environment env;

@@ -19,6 +19,7 @@ std::string notice_file(const Launch& launch);
 inline constexpr const char* kProgressFileVariable = "ATOLL_PROGRESS_FILE";
 std::string progress_file(const Launch& launch);
 std::string script_path(const Launch& launch);
+bool shares_script(const Launch& launch);
 
 // A clean login environment, then what the task is told about itself, then payload.env, which wins;
 // "KEY=value".

@@ -44,16 +44,16 @@ std::vector<uint32_t> in_order(const WorkflowFile& file) {
   return order;
 }
 
-Result<std::vector<std::string>> files_named_in(std::string_view text,
-                                                const std::string& file_name) {
-  std::vector<std::string> paths;
+Result<std::vector<NamedFile>> files_named_in(std::string_view text, const std::string& file_name) {
+  std::vector<NamedFile> paths;
   const auto look_at_steps = [&](const Node& steps) {
     if (!steps.is_map()) return;
     each_entry(steps, [&](const std::string&, const Node&, const Node& step) {
       if (!step.is_map()) return;
       each_entry(step, [&](const std::string& key, const Node&, const Node& value) {
         if (key != "for_each" || !value.is_map()) return;
-        for (std::string& path : files_of(json_of(value))) paths.push_back(std::move(path));
+        for (std::string& path : files_of(json_of(value)))
+          paths.push_back({std::move(path), value.mark()});
       });
     });
   };
@@ -64,10 +64,10 @@ Result<std::vector<std::string>> files_named_in(std::string_view text,
         each_entry(root, [&](const std::string& key, const Node&, const Node& value) {
           if (key == "steps" || key == "templates") look_at_steps(value);
           if (key != "include") return;
-          if (value.is_scalar()) paths.emplace_back(value.text());
+          if (value.is_scalar()) paths.push_back({std::string(value.text()), value.mark()});
           if (!value.is_sequence()) return;
           for (const Node each : value) {
-            if (each.is_scalar()) paths.emplace_back(each.text());
+            if (each.is_scalar()) paths.push_back({std::string(each.text()), each.mark()});
           }
         });
       },

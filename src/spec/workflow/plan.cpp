@@ -163,11 +163,13 @@ bool refers_to_steps(std::string_view text) {
   return false;
 }
 
+bool refers_to_steps(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& each) { return refers_to_steps(each); });
+}
+
 bool refers_to_steps(const JobSpec& job) {
-  const auto in_texts = [](const Texts& texts) {
-    return texts && std::any_of(texts->begin(), texts->end(),
-                                [](const std::string& each) { return refers_to_steps(each); });
-  };
+  const auto in_texts = [](const Texts& texts) { return texts && refers_to_steps(*texts); };
   const auto in_map = [](const TextMap& map) {
     return map && std::any_of(map->begin(), map->end(),
                               [](const auto& each) { return refers_to_steps(each.second); });
@@ -249,13 +251,14 @@ class Planner {
     planned.job = job_of(file_, spec, written.name);
     if (!planned.job.directory && !options_.directory.empty())
       planned.job.directory = options_.directory;
+    const TextMap written_env = planned.job.env;
+    Filler(plan_.params, written_env).fill(planned.job.env);
     const TextMap env = planned.job.env;
     const Filler filler(plan_.params, env);
     for (Text* text : {&planned.job.script, &planned.job.directory, &planned.job.site})
       filler.fill(*text);
     filler.fill(planned.job.command);
     filler.fill(planned.job.writable);
-    filler.fill(planned.job.env);
     filler.fill(planned.job.labels);
     if (auto ok = set_recipe(written, spec, filler, planned); !ok) return ok;
     if (options_.check) return set_check(written, planned);
@@ -307,8 +310,15 @@ class Planner {
   Result<void> set_recipe(const WrittenStep& written, const StepSpec& spec, const Filler& filler,
                           PlannedStep& planned) const {
     const bool cached = spec.cache.value_or(false);
-    planned.prepared =
-        spec.when || cached || refers_to_steps(planned.job) || names_steps(spec.for_each);
+    Checks checks;
+    if (spec.check) {
+      auto read = checks_of(spec.check->text);
+      if (!read) return tl::unexpected(read.error());
+      checks = std::move(*read);
+      for (std::string& each : checks.commands) each = filler.filled(each);
+    }
+    planned.prepared = spec.when || cached || refers_to_steps(planned.job) ||
+                       refers_to_steps(checks.commands) || names_steps(spec.for_each);
     if (!planned.prepared && !spec.check && written.outputs.empty()) return {};
     planned.recipe = std::make_unique<Recipe>();
     Recipe& recipe = *planned.recipe;
@@ -317,14 +327,15 @@ class Planner {
     recipe.inputs = spec.inputs;
     filler.fill(recipe.inputs);
     if (!written.outputs.empty()) recipe.outputs = written.outputs;
-    if (cached) recipe.cache = true;
-    if (spec.check) {
-      auto checks = checks_of(spec.check->text);
-      if (!checks) return tl::unexpected(checks.error());
-      for (std::string& each : checks->commands) each = filler.filled(each);
-      if (!checks->commands.empty()) recipe.check = std::move(checks->commands);
-      if (!checks->conditions.empty()) recipe.asserts = Json{checks->conditions};
+    if (recipe.outputs) {
+      for (OutputSpec& output : *recipe.outputs) filler.fill(output.file);
+      if (auto ok = check_outputs(*recipe.outputs); !ok)
+        return fail(ok.error().code, "step " + quote(planned.name) + ": " + ok.error().message,
+                    "steps." + planned.name + ".outputs");
     }
+    if (cached) recipe.cache = true;
+    if (!checks.commands.empty()) recipe.check = std::move(checks.commands);
+    if (!checks.conditions.empty()) recipe.asserts = Json{checks.conditions};
     recipe.steps.emplace();
     for (const PlannedNeed& need : planned.needs)
       (*recipe.steps)[plan_.steps[need.step].name] = need.step;

@@ -44,6 +44,14 @@ bool leads_out(std::string_view path) {
   return false;
 }
 
+Result<void> check_file(const OutputSpec& output) {
+  if (!output.file || !leads_out(*output.file)) return {};
+  return refuse_recipe(
+      "output " + quote(*output.name) + " is the file " + quote(*output.file) +
+      ", which is not below the step's directory: write a path without / in front and "
+      "without ..");
+}
+
 Result<OutputSpec> output_of(const std::string& name, const json::value& value) {
   OutputSpec output;
   output.name = name;
@@ -60,11 +68,7 @@ Result<OutputSpec> output_of(const std::string& name, const json::value& value) 
   } else {
     return refuse_recipe("output " + quote(name) + " must be a path, or nothing for a value");
   }
-  if (output.file && leads_out(*output.file))
-    return refuse_recipe(
-        "output " + quote(name) + " is the file " + quote(*output.file) +
-        ", which is not below the step's directory: write a path without / in front and "
-        "without ..");
+  if (auto ok = check_file(output); !ok) return tl::unexpected(ok.error());
   return output;
 }
 
@@ -178,6 +182,13 @@ Result<std::vector<OutputSpec>> outputs_of(const std::string& text) {
     outputs.push_back(std::move(*output));
   }
   return outputs;
+}
+
+Result<void> check_outputs(const std::vector<OutputSpec>& outputs) {
+  for (const OutputSpec& output : outputs) {
+    if (auto ok = check_file(output); !ok) return ok;
+  }
+  return {};
 }
 
 Result<Checks> checks_of(const std::string& text) {

@@ -52,6 +52,9 @@ const Shape& shape_of<Recipe>();
 // {model: model.pt}.
 [[nodiscard]] Result<std::vector<OutputSpec>> outputs_of(const std::string& json);
 
+// Whether their files are below the step's directory, also with parameters put in.
+[[nodiscard]] Result<void> check_outputs(const std::vector<OutputSpec>& outputs);
+
 // The commands and the conditions of a check: one text, or a list of both.
 struct Checks {
   std::vector<std::string> commands;

@@ -36,8 +36,18 @@ struct Failed {
 struct Mention {
   Reference reference;
   yaml::Mark mark;
-  uint32_t step = 0;
+  size_t file = 0;
+  std::string key;               // of the step: run, when …
+  std::optional<uint32_t> step;  // none: what holds for all of them
 };
+
+// {params: year}, {env: HOME} and {output: find.count} of conditions, as references.
+std::optional<Reference> operand_in(const std::string& word, const std::string& name) {
+  if (word == "params" || word == "env") return Reference{0, 0, word, name};
+  const size_t dot = name.find('.');
+  if (word != "output" || dot == std::string::npos) return std::nullopt;
+  return Reference{0, 0, "steps", name.substr(0, dot) + ".outputs" + name.substr(dot)};
+}
 
 // The step and the output of "fetch.outputs.count".
 std::optional<std::pair<std::string, std::string>> output_in(const std::string& path) {
@@ -54,6 +64,7 @@ class WorkflowReader {
 
   void read(std::string_view text, const std::string& name, int depth) {
     const size_t file = files_.size();
+    way_.push_back(name);
     files_.push_back(name);
     if (files_.size() > kIncludesMax || depth > 8)
       throw Failed{
@@ -61,6 +72,7 @@ class WorkflowReader {
     auto ok = yaml::read_yaml(
         text, name, [&](const Node& root) { read_root(root, file, depth); }, kWorkflowLimits);
     if (!ok) throw Failed{ok.error()};
+    way_.pop_back();
   }
 
   WorkflowFile finish() {
@@ -97,9 +109,9 @@ class WorkflowReader {
     yaml::read_map(root, sections);
     if (include) read_includes(*include, depth);
     if (params) read_params(*params);
-    if (env) read_env(*env);
-    if (defaults) read_defaults(*defaults);
-    if (templates) read_templates(*templates);
+    if (env) read_env(*env, file);
+    if (defaults) read_defaults(*defaults, file);
+    if (templates) read_templates(*templates, file);
     if (steps) read_steps(*steps, file);
   }
 
@@ -114,10 +126,19 @@ class WorkflowReader {
       const std::string path = yaml::text_of(each);
       const auto text = texts_.find(path);
       if (text == texts_.end()) wrong(each, quote(path) + " was not sent along with the workflow");
+      refuse_round(each, path);
       if (included_.insert(path).second) read(text->second, path, depth + 1);
     };
     if (!node.is_sequence()) return one(node);
     for (const Node each : node) one(each);
+  }
+
+  void refuse_round(const Node& node, const std::string& path) const {
+    const auto first = std::find(way_.begin(), way_.end(), path);
+    if (first == way_.end()) return;
+    std::string names = path;
+    for (auto each = first + 1; each != way_.end(); ++each) names += " includes " + *each;
+    wrong(node, "these files include each other: " + names + " includes " + path);
   }
 
   void read_params(const Node& node) {
@@ -135,17 +156,42 @@ class WorkflowReader {
     });
   }
 
-  // Every reference of the texts in there stands for something; what is known later is noted.
-  void check_references(const Node& node, std::optional<uint32_t> step) {
-    for (const Node each : node) check_references(each, step);
+  // Every reference of the texts in there stands for something; what is known later is noted, as
+  // `like` says.
+  void check_references(const Node& node, const Mention& like, std::vector<Mention>& later) {
+    if (node.is_map()) check_operand(node, like, later);
+    for (const Node each : node) check_references(each, like, later);
     if (!node.is_scalar()) return;
-    for (const Reference& reference : references_in(node.text())) {
-      if (reference.root == "params") {
-        if (!params_.count(reference.path)) refuse_param(node, reference);
-      } else if (step) {
-        mentions_.push_back({reference, node.mark_at(reference.at), *step});
-      }
+    for (const Reference& reference : references_in(node.text()))
+      check_reference(node, reference, like, later);
+  }
+  void check_reference(const Node& node, const Reference& reference, const Mention& like,
+                       std::vector<Mention>& later) {
+    if (reference.root == "params") {
+      if (!params_.count(reference.path)) refuse_param(node, reference);
+      return;
     }
+    Mention mention = like;
+    mention.reference = reference;
+    mention.mark = node.mark_at(reference.at);
+    later.push_back(std::move(mention));
+  }
+  void check_operand(const Node& node, const Mention& like, std::vector<Mention>& later) {
+    const bool items = like.key == "for_each";
+    if (!items && like.key != "when" && like.key != "check") return;
+    each_entry(node, [&](const std::string& word, const Node&, const Node& value) {
+      if (!value.is_scalar() || (items && word != "output")) return;
+      const auto reference = operand_in(word, std::string(value.text()));
+      if (reference) check_reference(value, *reference, like, later);
+    });
+  }
+  // Of a step, or of what steps have in common, field by field.
+  void check_fields(const Node& node, Mention like, std::vector<Mention>& later) {
+    if (!node.is_map()) return;
+    each_entry(node, [&](const std::string& key, const Node&, const Node& value) {
+      like.key = key;
+      check_references(value, like, later);
+    });
   }
   [[noreturn]] void refuse_param(const Node& node, const Reference& reference) const {
     const auto meant = did_you_mean(reference.path, {params_.begin(), params_.end()});
@@ -154,15 +200,15 @@ class WorkflowReader {
                           (meant ? "; did you mean {params." + *meant + "}?" : "")};
   }
 
-  void read_env(const Node& node) {
-    check_references(node, std::nullopt);
+  void read_env(const Node& node, size_t file) {
+    check_references(node, {{}, {}, file, "env", {}}, mentions_);
     StepSpec holder;
     holder.env = file_.env;
     read_field(*find_field(shape_of<StepSpec>(), "env"), &holder, node);
     file_.env = std::move(holder.env);
   }
-  void read_defaults(const Node& node) {
-    check_references(node, std::nullopt);
+  void read_defaults(const Node& node, size_t file) {
+    check_fields(node, {{}, {}, file, {}, {}}, mentions_);
     read_fields(file_.defaults, node);
     for (const auto& [word, said] : {std::pair("needs", file_.defaults.needs.has_value()),
                                      std::pair("outputs", file_.defaults.outputs.has_value()),
@@ -170,10 +216,10 @@ class WorkflowReader {
       if (said) wrong(node, std::string(word) + " belongs to a step, not to all of them");
     }
   }
-  void read_templates(const Node& node) {
+  void read_templates(const Node& node, size_t file) {
     each_entry(node, [&](const std::string& key, const Node& at, const Node& value) {
       if (auto ok = check_word(key, "template"); !ok) wrong(at, ok.error().message);
-      check_references(value, std::nullopt);
+      check_fields(value, {{}, {}, file, {}, {}}, of_templates_[key]);
       StepSpec spec;
       if (!value.is_null()) read_fields(spec, value);
       if (spec.needs) wrong(at, "needs belongs to a step, not to a template");
@@ -189,9 +235,12 @@ class WorkflowReader {
         wrong(at, "more than " + std::to_string(kStepsMax) + " steps; for_each makes more");
       WrittenStep step{key, {}, at.mark(), {}, {}, file};
       const auto number = static_cast<uint32_t>(file_.steps.size());
-      check_references(value, number);
+      check_fields(value, {{}, {}, file, {}, number}, mentions_);
       if (!value.is_null()) read_fields(step.spec, value);
-      if (step.spec.uses) use_template(step, at);
+      if (step.spec.uses) {
+        use_template(step, at);
+        mention_template(*step.spec.uses, value, number);
+      }
       check_step(step, at);
       if (!places_.emplace(key, number).second)
         wrong(at, "there is a step " + quote(key) + " already");
@@ -213,6 +262,19 @@ class WorkflowReader {
     if (step.spec.argv) whole.run.reset();
     overlay(whole, step.spec);
     step.spec = std::move(whole);
+  }
+
+  // What the template refers to in fields that the step leaves to it.
+  void mention_template(const std::string& name, const Node& step, uint32_t number) {
+    std::set<std::string> own;
+    each_entry(step, [&](const std::string& key, const Node&, const Node&) { own.insert(key); });
+    if (own.count("run")) own.insert("argv");
+    if (own.count("argv")) own.insert("run");
+    for (Mention mention : of_templates_[name]) {
+      if (own.count(mention.key)) continue;
+      mention.step = number;
+      mentions_.push_back(std::move(mention));
+    }
   }
 
   void check_step(WrittenStep& step, const Node& at) {
@@ -271,19 +333,23 @@ class WorkflowReader {
 
   // A reference to what another step leaves makes it one that is needed.
   void settle(const Mention& mention) {
-    WrittenStep& step = file_.steps[mention.step];
     const std::string shown = "{" + mention.reference.root +
                               (mention.reference.path.empty() ? "" : ".") + mention.reference.path +
                               "}";
     const auto refuse = [&](const std::string& why) {
-      refuse_at(files_[step.file], mention.mark, shown + " " + why);
+      refuse_at(files_[mention.file], mention.mark, shown + " " + why);
     };
+    const auto has = [&](const TextMap& env) { return env && env->count(mention.reference.path); };
+    if (!mention.step) {
+      if (mention.reference.root != "env") refuse("belongs to a step, not to all of them");
+      if (!has(file_.env) && !has(file_.defaults.env))
+        refuse("is no variable of this workflow's env");
+      return;
+    }
+    WrittenStep& step = file_.steps[*mention.step];
     if (mention.reference.root == "item") {
       if (!step.spec.for_each) refuse("means something only in a step with for_each");
     } else if (mention.reference.root == "env") {
-      const auto has = [&](const TextMap& env) {
-        return env && env->count(mention.reference.path);
-      };
       if (!has(file_.env) && !has(file_.defaults.env) && !has(step.spec.env))
         refuse("is no variable of this workflow's env");
     } else if (mention.reference.root == "outputs") {
@@ -292,6 +358,7 @@ class WorkflowReader {
       const auto found = output_in(mention.reference.path);
       if (!found) refuse("is written {steps.STEP.outputs.NAME}");
       const auto place = places_.find(found->first);
+      if (place == places_.end() && !all_) return need_by_name(step, found->first);
       if (place == places_.end()) {
         const auto meant = nearest_step(found->first);
         refuse("names no step" + (meant ? "; did you mean " + *meant + "?" : std::string()));
@@ -304,6 +371,14 @@ class WorkflowReader {
       step.spec.needs->push_back({found->first, {}, {}});
       step.needs.push_back(place->second);
     }
+  }
+  // A step of the workflow that this one is added to.
+  static void need_by_name(WrittenStep& step, const std::string& name) {
+    if (!step.spec.needs) step.spec.needs.emplace();
+    for (const NeedSpec& need : *step.spec.needs) {
+      if (need.step == name) return;
+    }
+    step.spec.needs->push_back({name, {}, {}});
   }
   static bool has_output(const WrittenStep& step, const std::string& name) {
     return std::any_of(step.outputs.begin(), step.outputs.end(),
@@ -339,10 +414,12 @@ class WorkflowReader {
   const FileTexts& texts_;
   const bool all_;  // a whole workflow; else steps of one that runs already
   std::vector<std::string> files_;
+  std::vector<std::string> way_;  // from the first file to the one that is read
   std::set<std::string> included_;
   WorkflowFile file_;
   std::set<std::string> params_;
   std::map<std::string, StepSpec> templates_;
+  std::map<std::string, std::vector<Mention>> of_templates_;
   std::unordered_map<std::string, uint32_t> places_;
   std::vector<Mention> mentions_;
 };

@@ -116,8 +116,12 @@ struct WorkflowFile {
 
 // The paths that the text includes, and those of files its steps go through: what has to be sent
 // along.
-[[nodiscard]] Result<std::vector<std::string>> files_named_in(std::string_view text,
-                                                              const std::string& file_name);
+struct NamedFile {
+  std::string path;
+  yaml::Mark mark;
+};
+[[nodiscard]] Result<std::vector<NamedFile>> files_named_in(std::string_view text,
+                                                            const std::string& file_name);
 
 // The section `steps` of a file as JSON, after a look at whether they are steps.
 [[nodiscard]] Result<std::string> steps_json(std::string_view text, const std::string& file_name);

@@ -222,6 +222,9 @@ void decide_step(const State& state, const StepPrepared& report, Draft& draft) {
   const uint32_t step = report.step.step;
   switch (report.result) {
     case StepPrepared::Result::run:
+      if (auto ok = check_indices(of->kinds[of->steps[step].kind].terms, report.indices); !ok)
+        return end_one(state, *of, step, {StepState::failed, ok.error().message, {}, {}, {}},
+                       draft);
       draft.add(job_of_step(state, *of, step, JobId{state.counters.job + 1}, report.payload,
                             report.array, report.indices, report.parallel_max));
       return;
@@ -253,8 +256,12 @@ void advance_workflows(const State& state, Draft& draft) {
   }
   for (const WorkflowId id : state.workflows_unsealed) {
     const Workflow& of = state.workflows.at(id);
-    if (of.touched + kUnsealedMax > draft.now()) continue;
-    draft.add(WorkflowEnded{id, Outcome::cancelled, "not all of its steps arrived", of.tally});
+    if (of.cancelled || of.touched + kUnsealedMax > draft.now()) continue;
+    const std::string why = "not all of its steps arrived";
+    stop_steps(state, of, StepState::cancelled, why, {}, draft);
+    StepTally tally{};  // none of them has begun
+    tally[static_cast<size_t>(StepState::cancelled)] = static_cast<uint32_t>(of.steps.size());
+    draft.add(WorkflowEnded{id, Outcome::cancelled, why, tally});
   }
 }
 

@@ -13,12 +13,12 @@ namespace {
 using core::Outcome;
 using core::StepState;
 
-struct OnDisk {
+struct FlowsOnDisk {
   TempDir dir;
   std::unique_ptr<SqliteJournal> opened = must(SqliteJournal::open(dir / "home"));
   SqliteJournal& journal = *opened;
 };
-struct InMemory {
+struct FlowsInMemory {
   MemoryJournal journal;
 };
 
@@ -101,8 +101,8 @@ class WorkflowHistory : public testing::Test {
   Kind kind;
   World world;
 };
-using Kinds = testing::Types<OnDisk, InMemory>;
-TYPED_TEST_SUITE(WorkflowHistory, Kinds);
+using FlowKinds = testing::Types<FlowsOnDisk, FlowsInMemory>;
+TYPED_TEST_SUITE(WorkflowHistory, FlowKinds);
 
 TYPED_TEST(WorkflowHistory, ALiveOneIsKeptAsItWasAskedFor) {
   const WorkflowId id = this->submit("flow");
@@ -161,7 +161,7 @@ TYPED_TEST(WorkflowHistory, StepsThatAreAddedLaterFollow) {
 TYPED_TEST(WorkflowHistory, AJobRunsWhatItsStepWasAddedWith) {
   const WorkflowId id = this->submit("flow");
   this->commit();
-  if constexpr (std::is_same_v<TypeParam, OnDisk>) {
+  if constexpr (std::is_same_v<TypeParam, FlowsOnDisk>) {
     this->kind.opened.reset();
     this->kind.opened = must(SqliteJournal::open(this->kind.dir / "home"));
     must(this->kind.opened->load());
@@ -327,7 +327,7 @@ TYPED_TEST(WorkflowHistory, AReopenedOneIsNotPruned) {
 }
 
 TEST(Retention, AWorkflowOfManyStepsIsPrunedInPieces) {
-  OnDisk disk;
+  FlowsOnDisk disk;
   World world;
   world.found();
   world.happen(core::WorkflowSubmitted{{1}, {1}, {1}, "flow"});

@@ -332,6 +332,30 @@ TEST(DecideWorkflow, AJobOfAStepIsNotRequeuedByHand) {
   world.refuses(RequeueJob{job, {}, ended}, ErrorCode::conflict, "id", "a step of workflow 1");
 }
 
+// Two workflows are advanced by one tick, and what is being prepared will be a job soon.
+TEST(DecideWorkflow, TheQuotaOfJobsIsSharedByWorkflows) {
+  FlowWorld world;
+  Quota quota;
+  quota.queued = 1;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  SubmitWorkflow flow = FlowWorld::flow({step("a"), step("b")});
+  world.run(Request{TestWorld::admin(), flow});
+  world.run(Request{TestWorld::admin(), flow});
+  world.settle();
+  EXPECT_EQ(world.state.jobs.size(), 1u);
+  quota.queued = 3;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", quota}});
+  for (NewStep& each : flow.steps) each.prepared = true;
+  world.run(Request{TestWorld::admin(), CancelWorkflow{WorkflowId{1}}});
+  world.run(Request{TestWorld::admin(), CancelWorkflow{WorkflowId{2}}});
+  world.begin(flow);
+  world.begin(flow);
+  uint64_t preparing = 0;
+  for (const auto& [id, each] : world.state.workflows)
+    preparing += each.count(StepState::preparing);
+  EXPECT_EQ(preparing + world.state.jobs.size(), 3u);
+}
+
 TEST(DecideWorkflow, AsManyAsAllowedAreUnderWayAndTheQuotaOfJobsHolds) {
   FlowWorld world;
   SubmitWorkflow flow = FlowWorld::flow({step("a"), step("b"), step("c")});

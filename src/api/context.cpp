@@ -61,7 +61,9 @@ Context::Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal
       slow(options.slow_threads, options.queue_max),
       aside({.at_once = options.copies_max}),
       feed(*this),
-      follower(*this) {}
+      follower(*this),
+      cloudmesh(options.cloudmesh),
+      counts(*this) {}
 
 void Call::respond(http::Response response) {
   context.metrics.record(index, response.status, std::chrono::steady_clock::now() - begun);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "api/cloudmesh_counts.h"
+#include "api/cloudmesh_store.h"
 #include "api/endpoint.h"
 #include "api/feed.h"
 #include "api/log_follower.h"
@@ -39,6 +41,8 @@ struct Context {
   runtime::Aside aside;
   Feed feed;
   LogFollower follower;
+  CloudmeshStore cloudmesh;
+  CloudmeshCounts counts;
 };
 
 // One request, after authentication.

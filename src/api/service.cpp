@@ -38,9 +38,13 @@ Service::Service(runtime::Runtime& runtime, journal::Journal& journal, journal::
     context.directory.on_commit(context.runtime.state(), events);
     context.follower.on_commit(events);
     context.feed.on_commit(sequence, events);
+    context.counts.on_commit();
     context.metrics.on_commit(context.runtime.state(), events);
   });
-  context.follower.every_interval([&context] { context.feed.heartbeat(); });
+  context.follower.every_interval([&context] {
+    context.feed.heartbeat();
+    context.counts.heartbeat();
+  });
 }
 
 Service::~Service() { stop(); }
@@ -78,6 +82,7 @@ http::Response Service::refuse(int status, std::string_view detail, std::string_
 void Service::stop() {
   context_->follower.stop();
   context_->feed.stop();
+  context_->counts.stop();
   context_->quick.stop();
   context_->slow.stop();
 }

@@ -157,6 +157,7 @@ void add_all_verbs(Verbs& verbs) {
   verbs.heading("Work");
   add_submit_verbs(verbs);
   add_workflow_verbs(verbs);
+  add_cc_verbs(verbs);
   add_wait_verb(verbs);
   add_ps_verb(verbs);
   add_show_verbs(verbs);

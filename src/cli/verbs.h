@@ -87,6 +87,7 @@ void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& arg
 void add_server_verbs(Verbs& verbs);  // up down
 void add_submit_verbs(Verbs& verbs);  // submit run
 void add_workflow_verbs(Verbs& verbs);
+void add_cc_verbs(Verbs& verbs);  // cc start, stop, status, doc, workflow
 void add_wait_verb(Verbs& verbs);
 void add_ps_verb(Verbs& verbs);
 void add_show_verbs(Verbs& verbs);  // show explain

@@ -1,6 +1,7 @@
 """examples/README.md, held to its word."""
 
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -56,6 +57,13 @@ class Examples(unittest.TestCase):
                               capture_output=True, text=True, timeout=120)
         self.assertRegex(done.stdout, r"MEASURE +1: even.yaml +2: lent.yaml", done.stderr)
         self.assertRegex(done.stdout, r"evictions +0 +[1-9]")
+
+    def test_a_cloudmesh_workflow_adds_up(self):
+        work = EXAMPLES / "08-cloudmesh/work"
+        self.addCleanup(shutil.rmtree, work, ignore_errors=True)
+        done = self.atoll.cli("run", EXAMPLES / "08-cloudmesh/flood.yaml")
+        self.assertIn("7 of 7 steps succeeded", done.stderr)
+        self.assertEqual((work / "total.txt").read_text(), "15150\n")
 
 
 if __name__ == "__main__":

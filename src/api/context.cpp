@@ -62,7 +62,9 @@ Context::Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal
       aside({.at_once = options.copies_max}),
       feed(*this),
       follower(*this),
-      waiters(*this) {}
+      waiters(*this),
+      cloudmesh(options.cloudmesh),
+      counts(*this) {}
 
 void Call::respond(http::Response response) {
   context.metrics.record(index, response.status, std::chrono::steady_clock::now() - begun);

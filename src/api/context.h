@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "api/cloudmesh_counts.h"
+#include "api/cloudmesh_store.h"
 #include "api/endpoint.h"
 #include "api/feed.h"
 #include "api/lease_waiters.h"
@@ -41,6 +43,8 @@ struct Context {
   Feed feed;
   LogFollower follower;
   LeaseWaiters waiters;
+  CloudmeshStore cloudmesh;
+  CloudmeshCounts counts;
 };
 
 // One request, after authentication.

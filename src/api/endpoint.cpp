@@ -23,9 +23,9 @@ const char* to_string(Needs needs) {
 const std::vector<Endpoint>& endpoints() {
   static const std::vector<Endpoint> all = [] {
     std::vector<Endpoint> list;
-    for (auto* group : {job_endpoints, job_output_endpoints, workflow_endpoints, event_endpoints,
-                        platform_endpoints, sharing_endpoints, when_endpoints, site_endpoints,
-                        server_endpoints, queue_endpoints}) {
+    for (auto* group : {job_endpoints, job_output_endpoints, workflow_endpoints,
+                        cloudmesh_endpoints, event_endpoints, platform_endpoints, sharing_endpoints,
+                        when_endpoints, site_endpoints, server_endpoints, queue_endpoints}) {
       for (Endpoint& endpoint : group()) list.push_back(std::move(endpoint));
     }
     return list;

@@ -49,6 +49,7 @@ struct Endpoint {
 std::vector<Endpoint> job_endpoints();
 std::vector<Endpoint> job_output_endpoints();
 std::vector<Endpoint> workflow_endpoints();
+std::vector<Endpoint> cloudmesh_endpoints();
 std::vector<Endpoint> platform_endpoints();
 std::vector<Endpoint> sharing_endpoints();
 std::vector<Endpoint> when_endpoints();

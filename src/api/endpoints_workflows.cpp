@@ -134,7 +134,7 @@ std::vector<Endpoint> workflow_endpoints() {
       .status = 201,
       .response = submitted_workflow_shape,
       .tried = tried_workflow_shape,
-      .example = R"({"id":"3","name":"flood","steps":4})",
+      .example = R"({"id":"3","name":"flood","steps":4,"warnings":[]})",
       .handle = submit_workflow,
       .changes = true,
       .body_max = 128u << 20};

@@ -70,6 +70,21 @@ void show_workflow_report(const CallPtr& call);
 void show_workflow_crate(const CallPtr& call);
 void show_workflow_schema(const CallPtr& call);  // endpoints_workflows.cpp
 
+void list_definitions(const CallPtr& call);  // cloudmesh_show.cpp
+void show_definition(const CallPtr& call);
+void show_definition_job(const CallPtr& call);
+void upload_definition(const CallPtr& call);  // cloudmesh_upload.cpp
+void delete_definition(const CallPtr& call);  // cloudmesh_edit.cpp
+void link_definition(const CallPtr& call);
+void set_definition_job(const CallPtr& call);
+void delete_definition_job(const CallPtr& call);
+void run_definition(const CallPtr& call);  // cloudmesh_run.cpp
+void count_done(const CallPtr& call);      // cloudmesh_counts.cpp
+void count_ready(const CallPtr& call);
+void count_failed(const CallPtr& call);
+void count_submitted(const CallPtr& call);
+void count_running(const CallPtr& call);
+
 void list_users(const CallPtr& call);  // users.cpp
 void show_user(const CallPtr& call);
 void create_user(const CallPtr& call);

@@ -93,13 +93,28 @@ constexpr Sample kSamples[] = {
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/extend", nullptr, R"({"leases":[1]})"},
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/restore", nullptr, "{}"},
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/purge", nullptr, "{}"},
+    {"GET", "/cloudmesh/workflows", "/cloudmesh/workflows?namespace=default", ""},
+    {"POST", "/cloudmesh/workflow", "/cloudmesh/workflow?namespace=default&workflow_name=fresh",
+     "workflow: {nodes: {a: {exec: 'true'}}}"},
+    {"POST", "/cloudmesh/workflow/upload",
+     "/cloudmesh/workflow/upload?namespace=default&workflow_name=fresh",
+     "workflow: {nodes: {a: {exec: 'true'}}}"},
+    {"POST", "/cloudmesh/workflow/{workflow}",
+     "/cloudmesh/workflow/flood?namespace=default&dependencies=a,b", ""},
+    {"POST", "/cloudmesh/workflow/{workflow}/job/{job}",
+     "/cloudmesh/workflow/flood/job/b?namespace=default", ""},
 };
 
 std::string filled(std::string path) {
+  if (path.starts_with("/cloudmesh/")) {
+    if (const size_t at = path.find("{workflow}"); at != std::string::npos)
+      path.replace(at, 10, "flood");
+  }
   for (const auto& [name, value] :
        {std::pair("{id}", "1"), std::pair("{namespace}", "default"), std::pair("{site}", "local"),
         std::pair("{cohort}", "group"), std::pair("{entry}", "days"), std::pair("{node}", "node1"),
-        std::pair("{reservation}", "course"), std::pair("{queue}", "frames")}) {
+        std::pair("{reservation}", "course"), std::pair("{queue}", "frames"),
+        std::pair("{job}", "a")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -121,6 +136,10 @@ class Roles : public ApiTest {
                {Who::read_only, token_of("ada", R"({"read_only":true})")},
                {Who::expired, token_of("ada", R"({"expires_in":"1s"})")}};
     clock.time = clock.time + seconds(10);
+    for (const char* flood : {"flood", "flood2", "flood3"})
+      as("root", "POST",
+         std::string("/cloudmesh/workflow?namespace=default&workflow_name=") + flood,
+         "workflow: {nodes: {a: {exec: 'true'}}}");
     as("root", "PUT", "/api/v1/cohorts/group", "{}");
     as("root", "PUT", "/api/v1/calendar/days", R"({"share":0.9})");
     as("root", "POST", "/api/v1/reservations",
@@ -151,6 +170,12 @@ class Roles : public ApiTest {
 
 std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
   std::string target = filled(endpoint.path);
+  // Each of those who may deletes one of their own.
+  if (std::string_view(endpoint.method) == "DELETE" && target.starts_with("/cloudmesh/"))
+    target.replace(target.find("flood"), 5,
+                   std::string("flood") + (who == Who::admin    ? "2"
+                                           : who == Who::member ? "3"
+                                                                : ""));
   for (const Sample& sample : kSamples) {
     if (std::string(sample.method) != endpoint.method || std::string(sample.path) != endpoint.path)
       continue;

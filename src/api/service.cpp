@@ -38,11 +38,15 @@ Service::Service(runtime::Runtime& runtime, journal::Journal& journal, journal::
     context.directory.on_commit(context.runtime.state(), events);
     context.follower.on_commit(events);
     context.feed.on_commit(sequence, events);
+    context.counts.on_commit();
     context.metrics.on_commit(context.runtime.state(), events);
     context.waiters.on_commit(context.runtime.state(), events);
   });
   runtime.on_turn([&context] { context.waiters.on_turn(); });
-  context.follower.every_interval([&context] { context.feed.heartbeat(); });
+  context.follower.every_interval([&context] {
+    context.feed.heartbeat();
+    context.counts.heartbeat();
+  });
 }
 
 Service::~Service() { stop(); }
@@ -81,6 +85,7 @@ void Service::stop() {
   context_->follower.stop();
   context_->feed.stop();
   context_->waiters.stop();
+  context_->counts.stop();
   context_->quick.stop();
   context_->slow.stop();
 }

@@ -1,5 +1,5 @@
-// The HTTP API over a runtime: /api/v1, /openapi.json, /docs, /healthz, /readyz, /version and
-// /metrics.
+// The HTTP API over a runtime: /api/v1, /cloudmesh, /openapi.json, /docs, /healthz, /readyz,
+// /version and /metrics.
 //
 //   auto drivers = …;                                   the same that the runtime was given
 //   api::Service service(runtime, journal, history, drivers, options);   before runtime.open(): it
@@ -61,6 +61,7 @@ struct Options {
   bool mail = true;  // whether a notice can go by mail
   std::map<std::string, std::shared_ptr<SampleSource>> samples;  // by site
   std::function<std::vector<Check>(bool thorough)> doctor;  // GET /doctor; may block for a while
+  std::string cloudmesh;  // where workflows of Cloudmesh are kept by name; empty: nowhere
   std::function<std::vector<std::string>()> listen;  // addresses served over TCP, for /version
 };
 

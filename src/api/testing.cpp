@@ -1,6 +1,8 @@
 #include "api/testing.h"
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "base/text.h"
@@ -66,6 +68,8 @@ void ApiTest::SetUp() {
   runtime = std::make_unique<runtime::Runtime>(clock, journal, journal);
   runtime->add_driver("local", driver);
   service_options.server_uid = 77;
+  char kept[] = "/tmp/atoll-api-XXXXXX";
+  service_options.cloudmesh = kept_directory = mkdtemp(kept);
   service_options.threads = 0;
   service_options.slow_threads = 0;
   service_options.now = [this] { return clock.time; };
@@ -104,6 +108,7 @@ void ApiTest::TearDown() {
   service->stop();
   runtime.reset();
   service.reset();
+  std::filesystem::remove_all(kept_directory);
 }
 
 void ApiTest::settle() {

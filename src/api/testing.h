@@ -121,6 +121,7 @@ class ApiTest : public testing::Test {
   void end(const std::string& id, int exit_code, uint32_t index = 0);
 
   Options service_options;  // to be changed before SetUp
+  std::string kept_directory;
   TestClock clock;
   journal::MemoryJournal journal;
   std::shared_ptr<TestDriver> driver = std::make_shared<TestDriver>();

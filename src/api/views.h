@@ -36,6 +36,7 @@ const spec::Shape& reservation_shape();
 const spec::Shape& reservation_list_shape();
 const spec::Shape& workflow_shape();
 const spec::Shape& workflow_list_shape();
+const spec::Shape& definition_list_shape();
 const spec::Shape& submitted_workflow_shape();
 const spec::Shape& tried_workflow_shape();
 const spec::Shape& added_steps_shape();

@@ -36,7 +36,7 @@ const Shape& step_counts_shape() {
 constexpr std::array kWorkflowRow{ATOLL_WORKFLOW_FIELDS};
 constexpr std::array kWorkflowView{
     ATOLL_WORKFLOW_FIELDS, always(Kind::boolean, "fail_fast", "Whether the first failure ends it."),
-    always(Kind::any, "request", "What it was asked for with: main, directory, params."),
+    always(Kind::any, "request", "What it was asked for with: format, main, directory, params."),
     always(Kind::text_map, "files", "Its files, as they were sent.")};
 const Shape& workflow_row_shape() {
   static constexpr Shape shape{"WorkflowRow", "A workflow in a list.", kWorkflowRow};
@@ -113,10 +113,12 @@ constexpr std::array kTriedWorkflow{
     always(Kind::text, "name", "Its name."), always(Kind::text_map, "params", "Its parameters."),
     always(Kind::integer, "steps", "How many."),
     always(Kind::objects, "plan", "The first 1,000 of them, each behind what it needs.",
-           planned_step_shape)};
-constexpr std::array kSubmittedWorkflow{always(Kind::text, "id", "Its number."),
-                                        always(Kind::text, "name", "Its name."),
-                                        always(Kind::integer, "steps", "How many.")};
+           planned_step_shape),
+    always(Kind::texts, "warnings", "What has no effect, with its place in the file.")};
+constexpr std::array kSubmittedWorkflow{
+    always(Kind::text, "id", "Its number."), always(Kind::text, "name", "Its name."),
+    always(Kind::integer, "steps", "How many."),
+    always(Kind::texts, "warnings", "What has no effect, with its place in the file.")};
 constexpr std::array kAddedSteps{always(Kind::text, "id", "The workflow."),
                                  always(Kind::integer, "added", "How many steps.")};
 constexpr std::array kFileVersion{always(Kind::integer, "version", "Its number."),
@@ -129,8 +131,15 @@ const Shape& file_version_shape() {
 constexpr std::array kVersionList{
     always(Kind::objects, "versions", "Newest first.", file_version_shape)};
 
+constexpr std::array kDefinitionList{always(Kind::texts, "workflows", "Their names.")};
+
 }  // namespace
 
+const Shape& definition_list_shape() {
+  static constexpr Shape shape{"CloudmeshWorkflows", "Workflows that are kept by name.",
+                               kDefinitionList};
+  return shape;
+}
 const Shape& workflow_shape() {
   static constexpr Shape shape{"Workflow", "A workflow.", kWorkflowView};
   return shape;

@@ -4,7 +4,7 @@
 
 #include "api/context.h"
 #include "api/job_row.h"
-#include "spec/workflow/workflow_file.h"
+#include "spec/workflow/plan.h"
 
 namespace atl::api {
 
@@ -70,6 +70,18 @@ void find_steps(const CallPtr& call, ShownWorkflow of, uint32_t first, size_t ma
 // Only those under way, at most `max`.
 void find_active_steps(const CallPtr& call, ShownWorkflow of, size_t max,
                        std::function<void(std::vector<ShownStep>)> then);
+
+// A workflow that has been taken.
+struct TakenWorkflow {
+  WorkflowId id;
+  std::string name;
+  uint64_t steps = 0;
+  std::vector<std::string> warnings;
+};
+// Reads, plans and submits; `taken` is called once all of it is durable, or the call is refused. On
+// a thread that may block.
+void take_workflow(const CallPtr& call, WorkflowWish wish,
+                   std::function<void(const TakenWorkflow&)> taken);
 
 void write_workflow(spec::JsonWriter& json, const core::State& table, const ShownWorkflow& shown);
 void write_step(spec::JsonWriter& json, const ShownStep& step,

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/cloudmesh.h"
 #include "api/handlers.h"
 #include "api/workflows.h"
 #include "base/text.h"
 #include "core/limits.h"
-#include "spec/workflow/plan.h"
 
 namespace atl::api {
 namespace {
@@ -21,6 +21,8 @@ struct Arrival {
   spec::StepMaker maker;
   core::SubmitWorkflow command;  // without steps
   journal::Blob files;
+  std::vector<std::string> warnings;
+  std::function<void(const TakenWorkflow&)> taken;
   WorkflowId id;
   size_t sent = 0;
   bool keep = false;
@@ -47,14 +49,8 @@ Result<spec::StepsBatch> next_batch(Arrival& arrival) {
 }
 
 void answer_submitted(const ArrivalPtr& arrival) {
-  std::string body;
-  spec::JsonWriter json(body);
-  const std::string id = to_string(arrival->id);
-  json.begin_object().member("id", id).member("name", arrival->command.name);
-  json.member("steps", uint64_t{arrival->plan.steps.size()}).end_object();
-  http::Headers headers;
-  headers.add("Location", "/api/v1/workflows/" + id);
-  arrival->call->respond_json(std::move(body), 201, std::move(headers));
+  arrival->taken(
+      {arrival->id, arrival->command.name, arrival->plan.steps.size(), arrival->warnings});
 }
 
 void send_rest(const ArrivalPtr& arrival);
@@ -108,10 +104,11 @@ void send_first(const ArrivalPtr& arrival) {
 
 // What is shown of a workflow besides its steps: its parameters, and what it was asked for with.
 std::string document_of(const WorkflowWish& wish, const spec::WorkflowPlan& plan,
-                        const std::string& main) {
+                        const std::string& main, const char* format) {
   std::string text;
   spec::JsonWriter json(text);
-  json.begin_object().member("main", main).member("directory", wish.directory.value_or(""));
+  json.begin_object().member("format", format).member("main", main);
+  json.member("directory", wish.directory.value_or(""));
   json.key("params").begin_object();
   for (const auto& [name, value] : plan.params) json.member(name, value);
   json.end_object();
@@ -130,10 +127,10 @@ std::string files_text(const spec::FileTexts& files) {
 }
 
 // The name that the file gives, or that of the file.
-std::string workflow_name(const WorkflowWish& wish, const spec::WorkflowFile& file,
+std::string workflow_name(const WorkflowWish& wish, const std::string& given,
                           const std::string& main) {
   if (wish.name && !wish.name->empty()) return *wish.name;
-  if (!file.name.empty()) return file.name;
+  if (!given.empty()) return given;
   std::string name = main.substr(main.rfind('/') + 1);
   for (const char* ending : {".yaml", ".yml"}) {
     if (name.ends_with(ending)) name.resize(name.size() - std::strlen(ending));
@@ -174,55 +171,67 @@ Result<std::map<std::string, core::StepRef>> earlier_successes(const CallPtr& ca
   return found;
 }
 
-struct Read {
-  spec::WorkflowFile file;
-  std::string main;
-};
-
-Result<Read> read_files(const WorkflowWish& wish) {
+// The name of the file to begin with, which is among the others.
+Result<std::string> main_of(const WorkflowWish& wish) {
   if (!wish.files || wish.files->empty())
     return fail(ErrorCode::invalid, "files is missing: {\"flow.yaml\": \"steps: …\"}", "files");
   const std::string main = wish.main.value_or(wish.files->begin()->first);
-  const auto text = wish.files->find(main);
-  if (text == wish.files->end())
-    return fail(ErrorCode::invalid, "main is " + quote(main) + ", which is not among files",
-                "main");
-  auto file = spec::parse_workflow(text->second, main, *wish.files);
-  if (!file) return fail(file.error().code, file.error().message, "files");
-  return Read{std::move(*file), main};
+  if (wish.files->contains(main)) return main;
+  return fail(ErrorCode::invalid, "main is " + quote(main) + ", which is not among files", "main");
 }
 
-Result<ArrivalPtr> plan(const CallPtr& call, WorkflowWish wish) {
-  auto read = read_files(wish);
-  if (!read) return tl::unexpected(read.error());
-  auto arrival = std::make_shared<Arrival>();
-  arrival->call = call;
-  arrival->command.ns = wish.ns.value_or(core::kDefaultNamespace);
-  arrival->command.name = workflow_name(wish, read->file, read->main);
-  if (auto ok = check_word(arrival->command.name, "name"); !ok) return tl::unexpected(ok.error());
+// One of our own files.
+Result<void> plan_steps(const WorkflowWish& wish, const std::string& main, Arrival& arrival) {
+  auto file = spec::parse_workflow(wish.files->at(main), main, *wish.files);
+  if (!file) return fail(file.error().code, file.error().message, "files");
+  arrival.command.name = workflow_name(wish, file->name, main);
   spec::PlanOptions options;
   options.params = wish.set.value_or(options.params);
   options.directory = wish.directory.value_or("");
   options.only = wish.only.value_or("");
   options.from = wish.from.value_or("");
   options.check = wish.check.value_or(false);
-  if (!options.only.empty() && !options.from.empty())
-    return fail(ErrorCode::invalid, "only and from exclude each other", "only");
   if (!options.only.empty() || !options.from.empty() || options.check) {
-    auto earlier = earlier_successes(call, arrival->command.ns, arrival->command.name);
+    auto earlier = earlier_successes(arrival.call, arrival.command.ns, arrival.command.name);
     if (!earlier) return tl::unexpected(earlier.error());
     options.earlier = std::move(*earlier);
   }
   // A name of its own, so that what was left by the steps themselves stays the last of theirs.
-  if (options.check) arrival->command.name += ".check";
-  options.files = std::move(*wish.files);
-  auto planned = spec::plan_workflow(read->file, options);
+  if (options.check) arrival.command.name += ".check";
+  options.files = *wish.files;
+  auto planned = spec::plan_workflow(*file, options);
   if (!planned) return tl::unexpected(planned.error());
-  arrival->plan = std::move(*planned);
-  std::string files = files_text(options.files);
+  arrival.plan = std::move(*planned);
+  return {};
+}
+
+Result<void> plan_nodes(const WorkflowWish& wish, const std::string& main, Arrival& arrival) {
+  arrival.command.name = workflow_name(wish, {}, main);
+  auto planned = plan_cloudmesh(arrival.call, wish, main);
+  if (!planned) return tl::unexpected(planned.error());
+  arrival.plan = std::move(planned->plan);
+  arrival.warnings = std::move(planned->warnings);
+  return {};
+}
+
+Result<ArrivalPtr> plan(const CallPtr& call, const WorkflowWish& wish) {
+  const auto main = main_of(wish);
+  if (!main) return tl::unexpected(main.error());
+  if (!wish.only.value_or("").empty() && !wish.from.value_or("").empty())
+    return fail(ErrorCode::invalid, "only and from exclude each other", "only");
+  auto arrival = std::make_shared<Arrival>();
+  arrival->call = call;
+  arrival->command.ns = wish.ns.value_or(core::kDefaultNamespace);
+  const bool cloudmesh = spec::cc::looks_like_cc(wish.files->at(*main));
+  const auto planned =
+      cloudmesh ? plan_nodes(wish, *main, *arrival) : plan_steps(wish, *main, *arrival);
+  if (!planned) return tl::unexpected(planned.error());
+  if (auto ok = check_word(arrival->command.name, "name"); !ok) return tl::unexpected(ok.error());
+  std::string files = files_text(*wish.files);
   arrival->files = {spec::sha256(files), std::move(files)};
   arrival->command.files = arrival->files.digest;
-  arrival->command.document = document_of(wish, arrival->plan, read->main);
+  arrival->command.document =
+      document_of(wish, arrival->plan, *main, cloudmesh ? kCloudmeshFormat : "atoll");
   arrival->command.fail_fast = arrival->plan.fail_fast;
   arrival->command.parallel_max = arrival->plan.parallel_max;
   arrival->command.paused = wish.paused.value_or(false);
@@ -247,6 +256,17 @@ void write_planned(spec::JsonWriter& json, const Arrival& arrival) {
   json.end_array();
 }
 
+void answer_taken(const CallPtr& call, const TakenWorkflow& taken) {
+  std::string body;
+  spec::JsonWriter json(body);
+  const std::string id = to_string(taken.id);
+  json.begin_object().member("id", id).member("name", taken.name).member("steps", taken.steps);
+  json.member("warnings", taken.warnings).end_object();
+  http::Headers headers;
+  headers.add("Location", "/api/v1/workflows/" + id);
+  call->respond_json(std::move(body), 201, std::move(headers));
+}
+
 // Says what would be submitted, or why it would be refused.
 void try_out(const ArrivalPtr& arrival) {
   std::string body;
@@ -254,7 +274,7 @@ void try_out(const ArrivalPtr& arrival) {
   json.begin_object().member("name", arrival->command.name).key("params").begin_object();
   for (const auto& [name, value] : arrival->plan.params) json.member(name, value);
   write_planned(json.end_object(), *arrival);
-  json.end_object();
+  json.member("warnings", arrival->warnings).end_object();
   auto batch = next_batch(*arrival);
   if (!batch) return arrival->call->refuse(batch.error());
   core::SubmitWorkflow first = arrival->command;
@@ -270,15 +290,26 @@ void try_out(const ArrivalPtr& arrival) {
 
 }  // namespace
 
+void take_workflow(const CallPtr& call, WorkflowWish wish,
+                   std::function<void(const TakenWorkflow&)> taken) {
+  auto arrival = plan(call, wish);
+  if (!arrival) return call->refuse(arrival.error());
+  (*arrival)->taken = std::move(taken);
+  send_first(*arrival);
+}
+
 void submit_workflow(const CallPtr& call) {
   const bool dry = call->query_all("dry_run") == std::vector<std::string>{"true"};
   auto wish = body_of<WorkflowWish>(call);
   if (!wish) return;
   auto kept = std::make_shared<WorkflowWish>(std::move(*wish));
   run_on(call->context.slow, call, [call, kept, dry] {
-    auto arrival = plan(call, std::move(*kept));
+    if (!dry)
+      return take_workflow(call, std::move(*kept),
+                           [call](const TakenWorkflow& taken) { answer_taken(call, taken); });
+    auto arrival = plan(call, *kept);
     if (!arrival) return call->refuse(arrival.error());
-    dry ? try_out(*arrival) : send_first(*arrival);
+    try_out(*arrival);
   });
 }
 

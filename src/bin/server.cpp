@@ -152,6 +152,7 @@ api::Options Server::Parts::api_options() {
   };
   api.mail = !options.config.mail_command.empty();
   api.samples = sites.samples;
+  api.cloudmesh = options.home + "/cloudmesh";
   api.doctor = [this](bool thorough) {
     return examine(options.home, options.config, isolation(), runtime->health(), thorough);
   };

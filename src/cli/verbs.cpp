@@ -165,6 +165,7 @@ void add_all_verbs(Verbs& verbs) {
   add_submit_verbs(verbs);
   add_workflow_verbs(verbs);
   add_report_verbs(verbs);
+  add_cc_verbs(verbs);
   add_wait_verb(verbs);
   add_ps_verb(verbs);
   add_show_verbs(verbs);

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/submit.h"
 #include "cli/workflow.h"
+#include "spec/cloudmesh/cc_file.h"
 #include "spec/json_writer.h"
 #include "spec/workflow/workflow_file.h"
 
@@ -41,6 +42,22 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
+// Of a Cloudmesh file, the scripts of nodes that run elsewhere: those here are found where they
+// are. One that cannot be read may be there already.
+Result<void> add_scripts(const std::filesystem::path& folder, const std::string& main,
+                         spec::FileTexts& files) {
+  const auto file = spec::cc::parse_cc(files.at(main), main);
+  if (!file) return tl::unexpected(file.error());
+  for (const spec::cc::CcNode& node : file->workflow.nodes) {
+    const bool elsewhere = node.kind == "ssh" || node.kind == "slurm" || node.kind == "lsf";
+    if (!elsewhere || node.script.empty() || files.contains(node.script)) continue;
+    auto script = read_file((folder / node.script).string());
+    if (script && valid_utf8(*script) && files.size() < spec::kIncludesMax)
+      files[node.script] = std::move(*script);
+  }
+  return {};
+}
+
 // The file and whatever it includes, by the names that they are included by.
 Result<spec::FileTexts> gather(const std::string& path, const std::string& main) {
   spec::FileTexts files;
@@ -48,6 +65,10 @@ Result<spec::FileTexts> gather(const std::string& path, const std::string& main)
   if (!text) return tl::unexpected(text.error());
   files[main] = std::move(*text);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (spec::cc::looks_like_cc(files[main])) {
+    if (auto ok = add_scripts(folder, main, files); !ok) return tl::unexpected(ok.error());
+    return files;
+  }
   std::vector<std::string> todo{main};
   while (!todo.empty()) {
     const std::string name = todo.back();
@@ -308,6 +329,7 @@ Result<int> run_workflow(Session& session, const WorkflowFlags& flags, bool foll
       (*api)->post(flags.dry_run ? "/workflows?dry_run=true" : "/workflows", std::move(*body));
   slow.reset();
   if (!answer) return tl::unexpected(answer.error());
+  for (const Json& warning : (*answer)["warnings"].items()) session.warn(warning.text());
   if (flags.dry_run) {
     print_one(session, *answer, "name", [&] { return plan_text(*answer); });
     return kExitOk;

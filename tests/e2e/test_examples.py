@@ -81,6 +81,13 @@ class Examples(unittest.TestCase):
             self.assertEqual(refused.returncode, 1)
             self.assertIn("check failed", refused.stderr)
 
+    def test_a_cloudmesh_workflow_adds_up(self):
+        work = EXAMPLES / "09-cloudmesh/work"
+        self.addCleanup(shutil.rmtree, work, ignore_errors=True)
+        done = self.atoll.cli("run", EXAMPLES / "09-cloudmesh/flood.yaml")
+        self.assertIn("7 of 7 steps succeeded", done.stderr)
+        self.assertEqual((work / "total.txt").read_text(), "15150\n")
+
 
 if __name__ == "__main__":
     unittest.main()

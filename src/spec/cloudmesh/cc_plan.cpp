@@ -14,7 +14,8 @@ bool runs_here(const CcNode& node) {
 std::string absolute(const std::string& path, const CcPlanOptions& options) {
   if (path == "~") return options.home;
   if (path.starts_with("~/")) return options.home + path.substr(1);
-  return path.starts_with("/") ? path : options.directory + "/" + path;
+  if (path.starts_with("/") || options.directory.empty()) return path;
+  return options.directory + "/" + path;
 }
 
 // As the scripts name it: from their directory, so that it can be moved.
@@ -132,7 +133,7 @@ class CcPlanner {
     JobSpec job;
     job.name = node.name;
     job.site = *site;
-    job.directory = options_.directory;
+    if (!options_.directory.empty()) job.directory = options_.directory;
     job.env = {{"CLOUDMESH_WORKFLOW", file_.workflow.name}, {"CLOUDMESH_JOB", node.name}};
     if (!node.venv.empty()) job.venv = absolute(node.venv, options_);
     job.script = script_of(node);

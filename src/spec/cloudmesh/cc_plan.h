@@ -15,7 +15,8 @@
 namespace atl::spec::cc {
 
 struct CcPlanOptions {
-  std::string directory;  // where the scripts are and the nodes run; an absolute path
+  // Where the scripts are and the nodes run; an absolute path. Empty: each in one of its own.
+  std::string directory;
   std::string home;       // of the user: what ~ stands for in scripts and venv
   std::string local_site = "local";
   std::set<std::string> sites;  // that are configured, the local one among them

@@ -155,7 +155,7 @@ std::vector<core::Dependency> Draw::dependencies() {
 
 void Draw::give_payload(Ask& ask) {
   const uint64_t number = rng_.chance(300) ? rng_.below(5) : ++serial_ + 1000;
-  ask.payload.argv = {"run-" + std::to_string(number)};
+  ask.payload = payload_of(number);
   ask.digest = digest_of(number);
 }
 
@@ -332,9 +332,10 @@ Ask Draw::about_job() {
 Ask Draw::next(Moment moment) {
   moment_ = moment;
   const uint64_t die = rng_.below(100);
-  if (die < 55) return submission();
-  if (die < 60) return wrong();
-  if (die < 90) return about_job();
+  if (die < 48) return submission();
+  if (die < 53) return wrong();
+  if (die < 80) return about_job();
+  if (die < 90) return about_workflow();
   return about_platform();
 }
 

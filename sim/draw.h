@@ -28,6 +28,7 @@ struct Ask {
   core::Request request;
   core::Payload payload;  // of a submission
   Digest digest;
+  std::vector<journal::Blob> blobs;  // of a workflow: what its steps run, how they are made
   bool must_refuse = false;
   bool keyed = false;  // may be repeated until there is an answer
 };
@@ -45,6 +46,7 @@ class Draw {
   Ask more_work(const std::string& ns);
   // A job that commands may be aimed at.
   void know(JobId job);
+  void know(WorkflowId workflow);
 
  private:
   Ask submission();
@@ -77,17 +79,33 @@ class Draw {
   void spoil(core::SubmitJob& job);
   void give_payload(Ask& ask);
 
+  // draw_workflow.cpp
+  Ask about_workflow();
+  Ask workflow();
+  Ask more_steps();
+  Ask wrong_workflow();
+  std::vector<core::StepKind> kinds();
+  core::NewStep step(Ask& ask, std::string name, const std::vector<core::StepKind>& kinds);
+  std::vector<core::Need> needs(uint32_t of);
+  Digest blob(Ask& ask);
+  WorkflowId some_workflow();
+
   Rng rng_;
   Moment moment_;
   const std::vector<std::string> sites_;
   const bool mixed_;                // some sites pretend and some do not
   std::vector<core::Terms> usual_;  // terms that many jobs share
   std::vector<JobId> jobs_;
+  std::vector<WorkflowId> workflows_;
+  uint64_t tolerant_ = 200;  // how often one need of a workflow puts up with a bad end
   uint64_t serial_ = 0;
 };
 
 // A name for a payload or a token; the core only carries and compares it.
 Digest digest_of(uint64_t number);
+// What it names, and back from the command that it runs.
+core::Payload payload_of(uint64_t number);
+uint64_t payload_number(const std::string& command);
 
 // A site with one to three nodes, some with devices: whole ones, ones that are shared, ones that
 // are cut into slices, close to each other or not.

@@ -40,6 +40,7 @@ void draw_server(Rng& rng, Faults& faults) {
   faults.crash_in_load = maybe(rng, 200);
   faults.crash_in_trial = maybe(rng, 200);
   faults.crash_every = maybe(rng, minutes(1), minutes(30));
+  faults.steward_silent = maybe(rng, 300);
   faults.keep_doubtful = static_cast<uint32_t>(rng.below(1001));
 }
 

@@ -46,6 +46,9 @@ struct Faults {
   Duration jump_max = minutes(10);
   Duration zone_every;  // the clock on the wall is in another zone
   Duration snapshot_every;
+
+  // Of its steward: an answer that does not come until the server is another one.
+  uint32_t steward_silent = 0;
 };
 
 Faults draw_faults(Rng& rng);

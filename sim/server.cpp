@@ -28,6 +28,7 @@ Server::Server(World& world, SimClock& clock, Rng rng, const Faults& faults,
       faults_(faults),
       disk_(disk),
       journal_(disk, rng_.fork()),
+      steward_(world, rng_.fork(), faults),
       sites_(sites),
       observer_(observer),
       options_(draw_options(rng_)) {
@@ -40,6 +41,10 @@ void Server::boot() {
   runtime_ = std::make_unique<runtime::Runtime>(clock_, journal_, disk_.history(), options_);
   for (const auto& site : sites_) runtime_->add_driver(site->name(), site->connect());
   runtime_->set_notice_sender([this](const core::Notice& notice) { send_notice(notice); });
+  runtime_->set_steward(
+      steward_.connect([this](core::Report report, std::vector<journal::Blob> blobs) {
+        runtime_->post(std::move(report), std::move(blobs));
+      }));
   try {
     const Result<void> opened = runtime_->open();
     CHECK(opened.has_value(), "the journal cannot be read: " + opened.error().message);
@@ -61,6 +66,7 @@ void Server::died() {
   ++turn_id_;
   turn_at_ = {};
   runtime_.reset();
+  steward_.disconnect();
   for (const auto& site : sites_) site->disconnect();
   observer_.pull();
   disk_.crash(rng_.chance(faults_.keep_doubtful));

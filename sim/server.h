@@ -9,6 +9,7 @@
 #include "sim/faults.h"
 #include "sim/observer.h"
 #include "sim/site.h"
+#include "sim/steward.h"
 #include "sim/world.h"
 
 namespace atl::sim {
@@ -38,6 +39,7 @@ class Server {
   void set_full(bool full) { disk_.set_full(full); }
   void snapshot();
   void apply_faults() { journal_.set_faults(faults_); }
+  void heal_steward() { steward_.heal(); }
   uint64_t crashes() const { return crashes_; }
   uint64_t failed_commits() const { return journal_.failures(); }
 
@@ -53,6 +55,7 @@ class Server {
   const Faults& faults_;
   journal::MemoryJournal& disk_;
   FaultyJournal journal_;
+  SimSteward steward_;
   Sites& sites_;
   Observer& observer_;
   const runtime::Options options_;

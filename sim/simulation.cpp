@@ -125,6 +125,7 @@ void Simulation::end_faults() {
   server_->apply_faults();
   server_->set_full(false);
   for (const auto& site : sites_) site->heal();
+  server_->heal_steward();
 }
 
 void Simulation::jump_clock() {
@@ -142,7 +143,8 @@ void Simulation::fill_disk() {
 bool Simulation::settled() const {
   if (!server_->up() || workload_->asking() || !queues_->idle()) return false;
   const core::State& state = server_->state();
-  if (!state.jobs.empty() || !state.notices.empty() || !server_->writable()) return false;
+  if (!state.jobs.empty() || !state.workflows.empty() || !state.notices.empty()) return false;
+  if (!server_->writable()) return false;
   for (const auto& site : sites_) {
     if (!site->quiet()) return false;
   }

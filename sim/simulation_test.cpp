@@ -58,6 +58,7 @@ TEST(Simulation, EachFaultAloneIsSurvived) {
   alone([](Faults& f) { f.partition_every = minutes(1), f.reshape_every = minutes(1); });
   alone([](Faults& f) { f.jump_every = minutes(1), f.jump_max = hours(1); });
   alone([](Faults& f) { f.zone_every = minutes(1); });
+  alone([](Faults& f) { f.steward_silent = 800, f.crash_every = minutes(5); });
   alone([](Faults& f) { f.snapshot_every = seconds(5), f.crash_every = minutes(1); });
 }
 

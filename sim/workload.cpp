@@ -36,11 +36,22 @@ void Workload::ask_next() {
   --left_;
   Moment moment{world_.now(), 0};
   if (server_.up()) moment = {server_.now(), server_.state().calendar.utc_offset};
+  meet_steps();
   send(std::make_shared<Ticket>(Ticket{draw_.next(moment)}));
   // People come in bursts: a script asks for many things at once, then nobody for a while.
   const Duration wait =
       rng_.chance(500) ? milliseconds(rng_.between(0, 5)) : rng_.between(Duration{}, pause_ * 4);
   world_.after(wait, [this] { ask_next(); });
+}
+
+// Steps' jobs are in nobody's answer: people find them in the list of jobs.
+void Workload::meet_steps() {
+  if (!server_.up() || !rng_.chance(200)) return;
+  std::vector<JobId> found;
+  for (const auto& [id, job] : server_.state().jobs) {
+    if (job.of.workflow) found.push_back(id);
+  }
+  if (!found.empty()) draw_.know(rng_.pick(found));
 }
 
 void Workload::set_up_backlogged() {
@@ -80,6 +91,7 @@ void Workload::send(std::shared_ptr<Ticket> ticket) {
   if (ticket->ask.digest != Digest{}) {
     submission.blobs.push_back({ticket->ask.digest, wire::encode(ticket->ask.payload)});
   }
+  for (const journal::Blob& blob : ticket->ask.blobs) submission.blobs.push_back(blob);
   server_.post(std::move(submission), [this, ticket](const Result<runtime::Accepted>& answer) {
     answered(ticket, answer);
   });
@@ -108,6 +120,9 @@ void Workload::answered(const std::shared_ptr<Ticket>& ticket,
   open_.erase(ticket.get());
   if (!answer) return;
   for (const JobId job : answer->jobs) draw_.know(job);
+  for (const core::Event& event : answer->events) {
+    if (const auto* made = std::get_if<core::WorkflowSubmitted>(&event.body)) draw_.know(made->id);
+  }
 }
 
 void Workload::order(core::Command command) {
@@ -153,6 +168,9 @@ void Workload::clear_away() {
   }
   if (!complete) return;
   for (const auto& [id, job] : state.jobs) clear_job(job);
+  for (const auto& [id, workflow] : state.workflows) {
+    if (workflow.paused) order(core::PauseWorkflow{id, false});
+  }
 }
 
 }  // namespace atl::sim

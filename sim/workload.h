@@ -39,6 +39,7 @@ class Workload {
   };
 
   void ask_next();
+  void meet_steps();
   void top_up(Time until);
   void send(std::shared_ptr<Ticket> ticket);
   void send_again(std::shared_ptr<Ticket> ticket);

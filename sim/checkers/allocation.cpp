@@ -24,7 +24,11 @@ void Allocation::recorded(uint64_t, const core::Event& event, const core::State&
       event.body, [&](const core::TaskPlaced& e) { place(e, after); },
       [&](const core::TaskEnded& e) { release(e.attempt); },
       [&](const core::TaskRetried& e) { release(e.attempt); },
-      [&](const core::JobSubmitted& e) { check_queued(e.ns, after); },
+      [&](const core::StepPreparing& e) { prepared_.insert(e.step); },
+      // A step that is prepared began when there was room, and others may have come meanwhile.
+      [&](const core::JobSubmitted& e) {
+        if (!e.of.workflow || prepared_.erase(e.of) == 0) check_queued(e.ns, after);
+      },
       [&](const core::JobReopened& e) { check_queued(e.job.ns, after); }, [](const auto&) {});
 }
 

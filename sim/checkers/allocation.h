@@ -61,6 +61,7 @@ class Allocation : public Checker {
   DeviceParts units_;        // as placed
   DeviceParts really_used_;  // as the sites see it
   std::map<AttemptId, RunBegan> running_;
+  std::set<core::StepRef> prepared_;  // steps of which each will be a job
 };
 
 }  // namespace atl::sim

@@ -10,6 +10,7 @@
 #include "sim/checkers/replay.h"
 #include "sim/checkers/settles.h"
 #include "sim/checkers/shares.h"
+#include "sim/checkers/steps.h"
 #include "sim/checkers/yields.h"
 
 namespace atl::sim {
@@ -24,6 +25,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Reasons>());
   all.push_back(std::make_unique<Shares>());
   all.push_back(std::make_unique<Order>());
+  all.push_back(std::make_unique<Steps>());
   all.push_back(std::make_unique<Replay>());
   all.push_back(std::make_unique<Settles>());
   all.push_back(std::make_unique<Yields>());

@@ -26,6 +26,8 @@ std::string describe(const core::State& state, const core::Job& job) {
 void Settles::settled(const Glimpse& glimpse) {
   const core::State& state = glimpse.live;
   if (!state.jobs.empty()) broke(describe(state, state.jobs.begin()->second));
+  if (!state.workflows.empty())
+    broke("workflow " + to_string(state.workflows.begin()->first) + " has not ended");
   if (!state.notices.empty()) broke("a notice is still owed");
   if (!glimpse.writable) broke("the server is still read-only");
 }

@@ -3,6 +3,7 @@
 // before committing it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,8 @@ class Conversation {
 
  private:
   std::string act(const std::string& verb, Arguments& args);
+  std::string act_on_workflow(const std::string& verb, Arguments& args);
+  Report step_report(const std::string& verb, Arguments& args);
   std::string ask(const Arguments& args, Command command);
   std::string report(Report report) { return run(Input{now_, std::move(report)}); }
   std::string run(const Input& input);
@@ -50,13 +53,70 @@ class Conversation {
 
   State state_;
   Time now_{1'000'000};
+  std::map<WorkflowId, Workflow> ended_;  // what history would have of them
 };
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
+// `make,test:make?+data~`: `test` needs `make`, which may fail, and `data`, which may be skipped.
+void steps_from(Arguments& args, AddSteps& add) {
+  const auto listed = [&](const char* list, const std::string& name) {
+    const auto names = split(args[list], '+');
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& word : split(args["steps"], ',')) {
+    const auto parts = split(word, ':');
+    NewStep& step = add.steps.emplace_back();
+    step.name = parts[0];
+    step.prepared = listed("prepared", step.name);
+    step.collected = listed("collected", step.name);
+    auto& needs = add.needs.emplace_back();
+    for (std::string name : split(parts.size() > 1 ? parts[1] : "", '+')) {
+      Need need;
+      need.can_fail = name.back() == '?';
+      need.can_skip = name.back() == '~';
+      if (need.can_fail || need.can_skip) name.pop_back();
+      needs.emplace_back(name, need);
+    }
+  }
+}
+
+// The same, when there are no other steps yet: needs by number.
+SubmitWorkflow workflow_from(Arguments& args) {
+  AddSteps add;
+  steps_from(args, add);
+  SubmitWorkflow flow;
+  flow.ns = "lab";
+  flow.name = args["name"];
+  flow.fail_fast = args.count("fail_fast") > 0;
+  flow.paused = args.count("paused") > 0;
+  flow.sealed = args.count("unsealed") == 0;
+  if (args.count("at_once")) flow.parallel_max = static_cast<uint32_t>(std::stoul(args["at_once"]));
+  flow.kinds.emplace_back().terms.resources.cpu_milli = 1000;
+  for (size_t i = 0; i < add.steps.size(); ++i) {
+    for (auto [name, need] : add.needs[i]) {
+      while (need.step < i && add.steps[need.step].name != name) ++need.step;
+      add.steps[i].needs.push_back(need);
+    }
+  }
+  flow.steps = std::move(add.steps);
+  return flow;
+}
 
 std::string Conversation::run(const Input& input) {
   std::string out;
   const auto absorb = [&](const Events& events) {
     for (const Event& event : events) {
       out += to_text(event.body) + "\n";
+      if (const auto* end = std::get_if<WorkflowEnded>(&event.body)) {
+        ended_[end->id] = state_.workflows.at(end->id);
+        ended_[end->id].cancelled = false;
+      }
       apply(state_, event);
     }
     EXPECT_EQ(broken_invariant(state_), "") << out;
@@ -124,6 +184,52 @@ std::string Conversation::explain_job(JobId id) {
   if (!job) return "no live job\n";
   const auto why = scheduling::explain(state_, *job);
   return std::string(scheduling::reason_word(why)) + ": " + why.sentence + "\n";
+}
+
+Report Conversation::step_report(const std::string& verb, Arguments& args) {
+  const StepRef step{WorkflowId{std::stoull(args["workflow"])},
+                     static_cast<uint32_t>(std::stoul(args["step"]))};
+  if (verb == "collected") {
+    StepCollected collected;
+    collected.step = step;
+    if (const Workflow* of = state_.workflow(step.workflow))
+      collected.job = of->steps[step.step].job;
+    collected.failed = args.count("failed") > 0;
+    collected.message = args["failed"];
+    collected.outputs = args["outputs"];
+    return collected;
+  }
+  StepPrepared prepared;
+  prepared.step = step;
+  using Result = StepPrepared::Result;
+  for (const auto& [word, result] :
+       {std::pair{"reuse", Result::reuse}, {"skip", Result::skip}, {"fail", Result::fail}}) {
+    if (!args.count(word)) continue;
+    prepared.result = result;
+    prepared.message = args[word];
+  }
+  if (prepared.result == Result::reuse) prepared.reused = {WorkflowId{1}, 0};
+  return prepared;
+}
+
+std::string Conversation::act_on_workflow(const std::string& verb, Arguments& args) {
+  if (verb == "workflow") return ask(args, workflow_from(args));
+  if (verb == "prepared" || verb == "collected") return report(step_report(verb, args));
+  const WorkflowId id{std::stoull(args["workflow"])};
+  if (verb == "pause") return ask(args, PauseWorkflow{id, true});
+  if (verb == "resume") return ask(args, PauseWorkflow{id, false});
+  if (verb == "cancel_workflow") return ask(args, CancelWorkflow{id});
+  if (verb == "retry") {
+    RetryWorkflow retry{id, split(args["steps"], '+'), {}};
+    if (!state_.workflow(id) && ended_.count(id)) retry.ended = ended_.at(id);
+    return ask(args, retry);
+  }
+  AddSteps add;
+  add.id = id;
+  add.kinds.emplace_back().terms.resources.cpu_milli = 1000;
+  add.seal = args.count("seal") > 0;
+  steps_from(args, add);
+  return ask(args, add);
 }
 
 std::string Conversation::act(const std::string& verb, Arguments& args) {
@@ -197,6 +303,8 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     return ask(args, record);
   }
   if (verb == "explain") return explain_job(id());
+  if (verb == "workflow" || verb == "add_steps" || args.count("workflow"))
+    return act_on_workflow(verb, args);
   return act_on_queue(verb, args);
 }
 

@@ -104,6 +104,7 @@ Error no_such_site(const State& state, const std::string& name, const std::strin
 // (decide_jobs.cpp).
 [[nodiscard]] Result<void> check_kind(const State& state, const StepKind& kind, NamespaceId ns,
                                       bool keep);
+[[nodiscard]] Result<void> check_indices(const Terms& terms, const IntervalSet& indices);
 // Ends everything of the job that is not placed, and stops what is (decide_jobs.cpp).
 void cancel_whole(const Job& job, Duration grace, Draft& draft);
 [[nodiscard]] Result<NamespaceId> target_namespace(const State& state, const Actor& actor,

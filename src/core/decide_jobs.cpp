@@ -62,21 +62,24 @@ Result<void> check_labels(const Labels& labels) {
   return {};
 }
 
-Result<void> check_indices(const SubmitJob& job) {
-  if (job.indices.empty()) return refuse("array", "an array needs at least one index");
-  if (job.indices.size() > kArraySizeMax)
+}  // namespace
+
+Result<void> check_indices(const Terms& terms, const IntervalSet& indices) {
+  if (indices.empty()) return refuse("array", "an array needs at least one index");
+  if (indices.size() > kArraySizeMax)
     return refuse("array", "an array may have at most 10000000 indices");
-  if (job.indices.back() > kArrayIndexMax)
-    return refuse("array", "an index may be at most 2000000000");
-  if (job.indices.ranges().size() > kArrayRangesMax)
+  if (indices.back() > kArrayIndexMax) return refuse("array", "an index may be at most 2000000000");
+  if (indices.ranges().size() > kArrayRangesMax)
     return refuse("array", "an array may have at most 10000 ranges");
-  if (job.terms.gang > 0 && job.indices != IntervalSet({0, job.terms.gang - 1}))
+  if (terms.gang > 0 && indices != IntervalSet({0, terms.gang - 1}))
     return refuse("gang",
                   "the members of a gang are numbered from 0: leave out the array, or write "
                   "0-" +
-                      std::to_string(job.terms.gang - 1));
+                      std::to_string(terms.gang - 1));
   return {};
 }
+
+namespace {
 
 Result<void> check_dependencies(const State& state, const Actor& actor,
                                 const std::vector<Dependency>& dependencies) {
@@ -166,7 +169,7 @@ Result<void> check_submission(const State& state, const Actor& actor, const Subm
   if (job.key.size() > kKeyBytesMax)
     return refuse("key", "an idempotency key may have at most 256 bytes");
   if (auto ok = check_terms(job.terms); !ok) return ok;
-  if (auto ok = check_indices(job); !ok) return ok;
+  if (auto ok = check_indices(job.terms, job.indices); !ok) return ok;
   if (auto ok = check_labels(job.labels); !ok) return ok;
   if (auto ok = check_dependencies(state, actor, job.dependencies); !ok) return ok;
   if (auto ok = check_feasible(state, job); !ok) return ok;

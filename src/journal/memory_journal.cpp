@@ -186,6 +186,12 @@ Result<std::map<ItemId, std::string>> MemoryJournal::bodies(QueueId queue,
   return found;
 }
 
+// One less names the blob.
+void MemoryJournal::release(const Digest& digest) {
+  const auto blob = disk_.blobs.find(digest);
+  if (blob != disk_.blobs.end() && --blob->second.second == 0) disk_.blobs.erase(blob);
+}
+
 Result<std::vector<JobId>> MemoryJournal::prune(Time ended_before, size_t max) {
   if (full_) return disk_full();
   std::vector<JobId> gone;
@@ -200,9 +206,9 @@ Result<std::vector<JobId>> MemoryJournal::prune(Time ended_before, size_t max) {
                          disk_.attempts.lower_bound({{id.value + 1}, 0, 0}));
     std::erase_if(disk_.keys, [id](const auto& entry) { return entry.second == id; });
     const auto payload = disk_.payloads.extract(id);
-    if (payload && --disk_.blobs.at(payload.mapped()).second == 0)
-      disk_.blobs.erase(payload.mapped());
+    if (payload) release(payload.mapped());
   }
+  drop_workflows(ended_before, max);
   std::erase_if(disk_.audit, [ended_before](const auto& entry) {
     return entry.second.front().at < ended_before;
   });

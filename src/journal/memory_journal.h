@@ -84,6 +84,8 @@ class MemoryJournal : public Journal, public History {
   [[nodiscard]] static Result<void> write_event(Disk& disk, const core::Event& event);
   [[nodiscard]] static Result<void> write_workflow_event(Disk& disk, const core::Event& event);
   [[nodiscard]] static Result<void> write(Disk& disk, const Batch& batch);
+  void release(const Digest& digest);
+  void drop_workflows(Time ended_before, size_t max);
 
   Disk disk_;
   std::optional<Batch> doubtful_;

@@ -85,6 +85,28 @@ Result<void> MemoryJournal::write_workflow_event(Disk& disk, const core::Event& 
       [](const auto&) -> Result<void> { return {}; });
 }
 
+void MemoryJournal::drop_workflows(Time ended_before, size_t max) {
+  for (auto at = disk_.workflows.begin(); at != disk_.workflows.end() && max > 0;) {
+    const WorkflowId id = at->first;
+    const Time ended = at->second.first.ended;
+    if (!ended || ended >= ended_before) {
+      ++at;
+      continue;
+    }
+    const auto first = disk_.steps.lower_bound({id, 0});
+    const auto last = disk_.steps.upper_bound({id, UINT32_MAX});
+    for (auto step = first; step != last; ++step) {
+      release(step->second.step.payload);
+      release(step->second.step.recipe);
+    }
+    disk_.steps.erase(first, last);
+    disk_.kinds.erase(id);
+    std::erase_if(disk_.cached, [id](const auto& entry) { return entry.second.workflow == id; });
+    at = disk_.workflows.erase(at);
+    --max;
+  }
+}
+
 Result<KeptWorkflow> MemoryJournal::workflow(WorkflowId id) {
   const auto found = disk_.workflows.find(id);
   if (found == disk_.workflows.end())

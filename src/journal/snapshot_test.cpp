@@ -35,6 +35,45 @@ TEST(Snapshot, GivesTheStateBackOverSeveralChunks) {
   EXPECT_TRUE(snapshot.state == world.state);
 }
 
+// Its steps in every state that a live workflow has, and what is derived of them with it.
+TEST(Snapshot, GivesLiveWorkflowsBack) {
+  World world;
+  world.found();
+  core::WorkflowSubmitted flow{{1}, {1}, {1}, "flow"};
+  flow.parallel_max = 3;
+  world.happen(flow);
+  core::StepsAdded added{{1}, 0, {core::StepKind{}}, std::vector<core::NewStep>(6)};
+  for (uint32_t i = 0; i < 6; ++i) added.steps[i].name = "s" + std::to_string(i);
+  added.steps[1].prepared = added.steps[2].collected = true;
+  added.steps[4].needs = {{0, true, false}, {3, false, true}};
+  added.steps[5].needs = {{0}};
+  world.happen(added);
+  world.happen(core::WorkflowSealed{{1}});
+  world.happen(core::StepPreparing{{{1}, 1}});
+  for (const uint32_t step : {2u, 3u}) {
+    core::JobSubmitted job;
+    job.id = {step};
+    job.ns = {1};
+    job.user = {1};
+    job.indices = IntervalSet({0, 0});
+    job.of = {{1}, step};
+    world.happen(job);
+  }
+  world.run({2});
+  world.happen(core::StepCollecting{{{1}, 2}});
+  world.happen(core::StepsEnded{{1}, IntervalSet({0, 0}), core::StepState::failed, "", "", {}, {}});
+  world.happen(
+      core::StepsEnded{{1}, IntervalSet({5, 5}), core::StepState::blocked, "", "", {}, {}});
+  flow.id = {2};
+  world.happen(flow);
+  world.happen(core::StepsAdded{{2}, 0, {core::StepKind{}}, {added.steps[0]}});
+  auto snapshot = must(decode_snapshot(encode(world.state)));
+  core::rebuild_derived(snapshot.state);
+  EXPECT_TRUE(snapshot.state == world.state);
+  EXPECT_EQ(snapshot.state.workflows.at({1}).under_way, 3u);
+  EXPECT_EQ(snapshot.state.workflows_unsealed, (std::set<WorkflowId>{{2}}));
+}
+
 TEST(Snapshot, AnEmptyStateHasOne) {
   EXPECT_TRUE(must(decode_snapshot(encode({}))).state == core::State{});
 }

@@ -141,7 +141,7 @@ Result<void> write_steps_reopened(Database& database, const core::StepsReopened&
   for (const Interval& range : event.steps.ranges()) {
     Query query = database.query(
         "UPDATE steps SET state = -1, ended_us = 0, job = 0, message = '', outputs = '', "
-        "reused_workflow = 0 WHERE workflow = ? AND step BETWEEN ? AND ?");
+        "reused_workflow = 0, reused_step = 0 WHERE workflow = ? AND step BETWEEN ? AND ?");
     const int code = query.bind(number(event.id)).bind(range.first).bind(range.last).run();
     if (auto ok = database.check(code); !ok) return ok;
   }

@@ -16,17 +16,25 @@ std::string field_of(size_t step, const char* name) {
   return "steps[" + std::to_string(step) + "]." + name;
 }
 
-// `first`: the number of the first of the steps; `kinds`: how many there are with those added.
-Result<void> check_step(const NewStep& step, size_t place, uint64_t first, size_t kinds) {
+// What the step is of, among those of the workflow and those added; null for none.
+const StepKind* kind_of(const NewStep& step, const Workflow& into,
+                        const std::vector<StepKind>& added) {
+  if (step.kind < into.kinds.size()) return &into.kinds[step.kind];
+  const size_t place = step.kind - into.kinds.size();
+  return place < added.size() ? &added[place] : nullptr;
+}
+
+Result<void> check_step(const NewStep& step, size_t place, const Workflow& into,
+                        const std::vector<StepKind>& added) {
   if (auto ok = check_name(step.name, field_of(place, "name"), kNameBytesMax); !ok) return ok;
   if (step.name.empty()) return refuse(field_of(place, "name"), "a step needs a name");
-  if (step.kind >= kinds)
-    return refuse(field_of(place, "kind"), "step " + quote(step.name) + " is of no kind");
+  const StepKind* kind = kind_of(step, into, added);
+  if (!kind) return refuse(field_of(place, "kind"), "step " + quote(step.name) + " is of no kind");
   if (step.needs.size() > kStepNeedsMax)
     return refuse(field_of(place, "needs"),
                   "step " + quote(step.name) + " needs more than 100000 others");
   for (const Need& need : step.needs) {
-    if (need.step >= first + place)
+    if (need.step >= into.steps.size() + place)
       return refuse(field_of(place, "needs"),
                     "step " + quote(step.name) + " needs one that is not before it");
   }
@@ -35,6 +43,9 @@ Result<void> check_step(const NewStep& step, size_t place, uint64_t first, size_
     return refuse(field_of(place, "for_each"), "step " + quote(step.name) + " has " +
                                                    std::to_string(step.indices.size()) +
                                                    " tasks; it must have 1 to 10000000");
+  if (auto ok = check_indices(kind->terms, step.indices); !ok)
+    return refuse(field_of(place, "for_each"),
+                  "step " + quote(step.name) + ": " + ok.error().message);
   return {};
 }
 
@@ -49,8 +60,7 @@ Result<void> check_steps(const State& state, NamespaceId ns, bool keep,
   }
   std::set<std::string_view> names;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const size_t known = into.kinds.size() + kinds.size();
-    if (auto ok = check_step(steps[i], i, into.steps.size(), known); !ok) return ok;
+    if (auto ok = check_step(steps[i], i, into, kinds); !ok) return ok;
     if (into.names.contains(steps[i].name) || !names.insert(steps[i].name).second)
       return fail(ErrorCode::conflict, "there is a step " + quote(steps[i].name) + " already",
                   field_of(i, "name"));
@@ -107,8 +117,22 @@ Result<void> check_reachable(const Workflow& into, const std::vector<NewStep>& s
   return {};
 }
 
+// Who could not run once the others have ended, with because of whom.
+std::multimap<uint32_t, uint32_t> kept_from_running(const Workflow& of) {
+  std::multimap<uint32_t, uint32_t> kept;
+  for (uint32_t i = 0; i < of.steps.size(); ++i) {
+    const StepState how = of.steps[i].state;
+    if (!ended(how) || how == StepState::succeeded) continue;
+    workflow::for_each_follower(of, i, [&](const Edge& edge) {
+      if (!workflow::enough(edge, how)) kept.emplace(edge.to, i);
+    });
+  }
+  return kept;
+}
+
 // Those that would run again: the ones named, or all that ended without success and were not left
-// out by a condition, and whatever needs them.
+// out by a condition; whatever needs them; and what would keep one of them from running, for which
+// it would wait for ever.
 Result<IntervalSet> steps_again(const Workflow& of, const std::vector<std::string>& named) {
   IntervalSet again;
   std::vector<uint32_t> todo;
@@ -125,6 +149,7 @@ Result<IntervalSet> steps_again(const Workflow& of, const std::vector<std::strin
     const StepState how = of.steps[i].state;
     if (ended(how) && how != StepState::succeeded && how != StepState::skipped) todo.push_back(i);
   }
+  const auto kept_from = kept_from_running(of);
   while (!todo.empty()) {
     const uint32_t step = todo.back();
     todo.pop_back();
@@ -133,6 +158,8 @@ Result<IntervalSet> steps_again(const Workflow& of, const std::vector<std::strin
     workflow::for_each_follower(of, step, [&](const Edge& edge) {
       if (ended(of.steps[edge.to].state)) todo.push_back(edge.to);
     });
+    const auto [first, last] = kept_from.equal_range(step);
+    for (auto at = first; at != last; ++at) todo.push_back(at->second);
   }
   return again;
 }

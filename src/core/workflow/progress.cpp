@@ -80,11 +80,28 @@ void end_one(const State& state, const Workflow& of, uint32_t step, Ending endin
   end_fallen(of, {{step, how, step}}, draft);
 }
 
+// What one tick has given out so far, over all workflows.
+struct Round {
+  uint64_t job = 0;                       // the last number
+  uint32_t budget = kStepsPerRoundMax;    // of steps
+  std::map<NamespaceId, uint64_t> taken;  // of the quota of jobs, where there is one
+};
+
+// Jobs of the namespace that have not ended, and steps of which each will soon be one.
+uint64_t& taken_of(const State& state, const Namespace& space, Round& round) {
+  const auto [known, fresh] = round.taken.try_emplace(space.id, space.jobs);
+  if (fresh && space.quota.queued) {
+    for (const auto& [id, each] : state.workflows)
+      known->second += each.ns == space.id ? each.count(StepState::preparing) : 0;
+  }
+  return known->second;
+}
+
 // What is decided of one workflow by one tick.
 class Advance {
  public:
-  Advance(const State& state, const Workflow& of, uint64_t& job, uint32_t& budget, Draft& draft)
-      : state_(state), of_(of), job_(job), budget_(budget), draft_(draft) {}
+  Advance(const State& state, const Workflow& of, Round& round, Draft& draft)
+      : state_(state), of_(of), round_(round), draft_(draft) {}
 
   void run() {
     if (!of_.finished.empty()) return judge_finished();
@@ -99,8 +116,8 @@ class Advance {
     std::vector<Fallen> ending;
     std::optional<Fallen> fatal;
     for (const uint32_t number : of_.finished) {
-      if (budget_ == 0) break;
-      --budget_;
+      if (round_.budget == 0) break;
+      --round_.budget;
       const Step& step = of_.steps[number];
       if (step.collected && step.outcome == Outcome::succeeded && !of_.cancelled) {
         draft_.add(StepCollecting{{of_.id, number}});
@@ -127,19 +144,19 @@ class Advance {
     const Namespace& space = state_.namespaces.at(of_.ns);
     const uint32_t most = of_.parallel_max ? of_.parallel_max : kStepsUnderWayMax;
     uint32_t under_way = of_.under_way;
-    uint64_t jobs = space.jobs;
+    uint64_t& jobs = taken_of(state_, space, round_);
     for (const uint32_t number : of_.ready) {
       const bool full = space.quota.queued && jobs >= *space.quota.queued;
-      if (budget_ == 0 || under_way >= most || full) return;
-      --budget_;
+      if (round_.budget == 0 || under_way >= most || full) return;
+      --round_.budget;
       ++under_way;
+      ++jobs;
       const Step& step = of_.steps[number];
       if (step.prepared) {
         draft_.add(StepPreparing{{of_.id, number}});
         continue;
       }
-      ++jobs;
-      draft_.add(job_of_step(state_, of_, number, JobId{++job_}, step.payload, step.array,
+      draft_.add(job_of_step(state_, of_, number, JobId{++round_.job}, step.payload, step.array,
                              step.indices, {}));
     }
   }
@@ -163,8 +180,7 @@ class Advance {
 
   const State& state_;
   const Workflow& of_;
-  uint64_t& job_;
-  uint32_t& budget_;
+  Round& round_;
   Draft& draft_;
 };
 
@@ -222,6 +238,9 @@ void decide_step(const State& state, const StepPrepared& report, Draft& draft) {
   const uint32_t step = report.step.step;
   switch (report.result) {
     case StepPrepared::Result::run:
+      if (auto ok = check_indices(of->kinds[of->steps[step].kind].terms, report.indices); !ok)
+        return end_one(state, *of, step, {StepState::failed, ok.error().message, {}, {}, {}},
+                       draft);
       draft.add(job_of_step(state, *of, step, JobId{state.counters.job + 1}, report.payload,
                             report.array, report.indices, report.parallel_max));
       return;
@@ -245,16 +264,19 @@ void decide_step(const State& state, const StepCollected& report, Draft& draft) 
 }
 
 void advance_workflows(const State& state, Draft& draft) {
-  uint32_t budget = kStepsPerRoundMax;
-  uint64_t job = state.counters.job;
+  Round round{state.counters.job};
   for (const WorkflowId id : state.workflows_due) {
-    if (budget == 0) return;
-    Advance(state, state.workflows.at(id), job, budget, draft).run();
+    if (round.budget == 0) return;
+    Advance(state, state.workflows.at(id), round, draft).run();
   }
   for (const WorkflowId id : state.workflows_unsealed) {
     const Workflow& of = state.workflows.at(id);
-    if (of.touched + kUnsealedMax > draft.now()) continue;
-    draft.add(WorkflowEnded{id, Outcome::cancelled, "not all of its steps arrived", of.tally});
+    if (of.cancelled || of.touched + kUnsealedMax > draft.now()) continue;
+    const std::string why = "not all of its steps arrived";
+    stop_steps(state, of, StepState::cancelled, why, {}, draft);
+    StepTally tally{};  // none of them has begun
+    tally[static_cast<size_t>(StepState::cancelled)] = static_cast<uint32_t>(of.steps.size());
+    draft.add(WorkflowEnded{id, Outcome::cancelled, why, tally});
   }
 }
 

@@ -133,7 +133,7 @@ std::vector<Fallen> fallen_with(const Workflow& workflow, std::vector<Fallen> en
 
 bool due(const Workflow& workflow) {
   if (!workflow.finished.empty()) return true;
-  if (!workflow.sealed) return false;
+  if (!workflow.sealed && !workflow.cancelled) return false;
   const uint64_t left = workflow.count(StepState::waiting) + workflow.ready.size();
   if (left + workflow.under_way == 0) return true;  // it has ended
   if (workflow.paused || workflow.ready.empty()) return false;

@@ -6,6 +6,7 @@
 #include "api/cloudmesh.h"
 #include "api/handlers.h"
 #include "base/text.h"
+#include "report/graph.h"
 #include "spec/cloudmesh/cc_write.h"
 
 namespace atl::api {
@@ -48,6 +49,32 @@ spec::cc::CcJobRun job_run(const ShownStep& step) {
   job.ended = step.ended;
   job.modified = step.ended ? step.ended : step.started ? step.started : step.queued;
   return job;
+}
+
+report::StepState drawn_state(const std::string& status) {
+  if (status == "done" || status == "completed") return report::StepState::succeeded;
+  if (status == "failed") return report::StepState::failed;
+  if (status == "running") return report::StepState::running;
+  if (status == "submitted") return report::StepState::queued;
+  return status == "undefined" ? report::StepState::blocked : report::StepState::waiting;
+}
+
+// With the labels, shapes and colours that the file gives.
+report::WorkflowRun drawn(const CcWorkflow& workflow) {
+  report::WorkflowRun run;
+  run.name = workflow.name;
+  for (const CcNode& node : workflow.nodes) {
+    report::StepRun& step = run.steps.emplace_back();
+    step.name = node.name;
+    step.state = drawn_state(node.status);
+    step.label = node.label;
+    if (!node.shape.empty()) step.shape = node.shape;
+    for (const auto& [status, color] : workflow.colors) {
+      if (status == node.status) step.color = color;
+    }
+    for (const uint32_t parent : node.parents) step.needs.push_back({parent, false, false});
+  }
+  return run;
 }
 
 // What {os.VAR} can tell: the server's own environment is not for everybody.
@@ -208,15 +235,15 @@ void list_definitions(const CallPtr& call) {
 
 void show_definition(const CallPtr& call) {
   const std::string output = call->request().query_param("output").value_or("");
-  if (output == "graph")
-    return call->refuse(
-        501, {ErrorCode::invalid, "this server draws no graphs; ask for json or table", "output"});
   run_on(call->context.slow, call, [call, output] {
     auto kept = load_definition(call, core::Role::viewer);
     if (!kept) return call->refuse(kept.error());
     const std::string name = kept->name;
     with_last_run(call, std::move(*kept), [call, name, output](const CcWorkflow& workflow) {
-      respond_workflow(call, name, output, workflow);
+      if (output != "graph") return respond_workflow(call, name, output, workflow);
+      run_on(call->context.slow, call, [call, run = drawn(workflow)] {
+        respond_text(call, "image/svg+xml", report::to_svg(run));
+      });
     });
   });
 }

@@ -121,6 +121,15 @@ Result<void> check_word(std::string_view name, std::string_view field) {
   return check_letters(name, field, true);
 }
 
+std::string variable_part(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    out += kept ? c : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : '_';
+  }
+  return out;
+}
+
 std::string quote(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";

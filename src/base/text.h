@@ -27,6 +27,9 @@ bool valid_utf8(std::string_view text);
 // The same for names that people give within their own files, which may have capitals.
 [[nodiscard]] Result<void> check_word(std::string_view name, std::string_view field);
 
+// A name as it may stand within that of a variable: LEARNING_RATE for learning-rate.
+std::string variable_part(std::string_view name);
+
 // Shows text inside an error message: quoted, control bytes escaped, cut after 60 bytes.
 std::string quote(std::string_view text);
 

@@ -1,22 +1,12 @@
 #include "runtime/task_payload.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/template.h"
+#include "base/text.h"
 
 namespace atl::runtime {
 namespace {
-
-// A key as it may stand in the name of a variable.
-std::string variable(std::string_view key) {
-  std::string name = "ATOLL_ITEM_";
-  for (const char c : key) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += letter ? static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c) : '_';
-  }
-  return name;
-}
 
 class Item {
  public:
@@ -43,7 +33,8 @@ class Item {
   void set_variables(std::map<std::string, std::string>& env) const {
     env.emplace("ATOLL_ITEM", whole());
     for (size_t i = 0; i < keys_.size(); ++i)
-      env.emplace(variable(keys_[i]), *(first_ + static_cast<std::ptrdiff_t>(i)));
+      env.emplace("ATOLL_ITEM_" + variable_part(keys_[i]),
+                  *(first_ + static_cast<std::ptrdiff_t>(i)));
   }
 
  private:

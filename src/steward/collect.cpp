@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "base/wire.h"
 #include "core/limits.h"
 #include "site/safe_files.h"
 #include "steward/recipes.h"
@@ -161,11 +162,13 @@ class Collection {
   }
 
   Result<void> set_key() {
-    auto items = kitchen_.items();
-    if (!items) return tl::unexpected(items.error());
-    auto job = kitchen_.job();
-    if (!job) return tl::unexpected(job.error());
-    const auto key = kitchen_.cache_key(*job, *items);
+    const auto bytes = sources_.history.payload(order_.job);
+    if (!bytes) return tl::unexpected(bytes.error());
+    const auto payload = wire::decode<core::Payload>(*bytes);
+    if (!payload) return tl::unexpected(payload.error());
+    const auto kept = payload->env.find(kCacheKey);
+    if (kept == payload->env.end()) return {};
+    const auto key = parse_digest(kept->second);
     if (!key) return tl::unexpected(key.error());
     report_.cache = *key;
     return {};

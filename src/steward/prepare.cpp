@@ -186,9 +186,12 @@ class Preparation {
   }
 
   // True when an earlier success will do.
-  Result<bool> find_cached(const spec::JobSpec& job, const std::optional<spec::Items>& items) {
+  Result<bool> find_cached(spec::JobSpec& job, const std::optional<spec::Items>& items) {
     const auto key = kitchen_.cache_key(job, items);
     if (!key) return tl::unexpected(key.error());
+    // Kept with the job: what it reads may have changed by the time it has ended.
+    if (!job.env) job.env.emplace();
+    (*job.env)[kCacheKey] = to_hex(*key);
     const auto ns = kitchen_.space();
     if (!ns) return tl::unexpected(ns.error());
     const auto known = history_.cached(*ns, *key);
@@ -321,6 +324,9 @@ Result<Digest> Kitchen::cache_key(const spec::JobSpec& job,
   all += "\noutputs";
   for (const spec::OutputSpec& output : recipe_.outputs.value_or(std::vector<spec::OutputSpec>{}))
     all += " " + *output.name + "=" + output.file.value_or("");
+  for (const std::string& command : recipe_.check.value_or(std::vector<std::string>{}))
+    all += "\ncheck " + command;
+  if (recipe_.asserts) all += "\nasserts " + recipe_.asserts->text;
   return spec::sha256(all);
 }
 

@@ -8,6 +8,9 @@
 
 namespace atl::steward {
 
+// The variable of a step's job that says by what its success may be found again.
+inline constexpr const char* kCacheKey = "ATOLL_CACHE_KEY";
+
 class Kitchen {
  public:
   Kitchen(journal::History& history, core::StepRef step) : history_(history), step_(step) {}

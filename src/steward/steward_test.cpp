@@ -104,6 +104,16 @@ class StewardTest : public ::testing::Test {
     EXPECT_TRUE(journal.commit(batch));
     return id;
   }
+  // The job was submitted with what was prepared.
+  void submitted(JobId id, const Prepared& prepared) {
+    journal::Batch batch;
+    batch.blobs = prepared.blobs;
+    core::JobSubmitted job;
+    job.id = id;
+    job.payload = prepared.report.payload;
+    batch.events.push_back({{}, {}, job});
+    EXPECT_TRUE(journal.commit(batch));
+  }
   core::StepCollected look(WorkflowId id, uint32_t step, JobId job) {
     return collect({journal, {{"local", shelf}}}, {{id, step}, recipes[step], job});
   }
@@ -171,8 +181,10 @@ TEST_F(StewardTest, AnEarlierSuccessIsFoundAgainUntilSomethingChanges) {
   const std::string text =
       "params: {n: 1}\nsteps:\n  a: {run: 'echo {params.n}', cache: true, outputs: [v]}\n";
   const WorkflowId id = submit(text);
-  EXPECT_EQ(make(id, 0).report.result, Outcome::run);
+  const Prepared first = make(id, 0);
+  EXPECT_EQ(first.report.result, Outcome::run);
   const JobId job = ended_job({{"v", "7\n"}});
+  submitted(job, first);
   const core::StepCollected collected = look(id, 0, job);
   ASSERT_FALSE(collected.failed) << collected.message;
   ASSERT_NE(collected.cache, Digest{});

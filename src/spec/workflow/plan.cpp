@@ -98,15 +98,6 @@ std::string with_interpreter(const std::string& script) {
   return script.starts_with("#!") ? script : "#!/bin/sh\nset -e\n" + script;
 }
 
-std::string step_variable(std::string_view prefix, std::string_view name) {
-  std::string out(prefix);
-  for (const char c : name) {
-    const bool kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    out += kept ? c : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : '_';
-  }
-  return out;
-}
-
 StepSpec whole_of(const WorkflowFile& file, const WrittenStep& step) {
   StepSpec spec = file.defaults;
   if (step.spec.run) spec.argv.reset();
@@ -121,9 +112,9 @@ void set_env(const WorkflowFile& file, const StepSpec& spec, const std::string& 
   for (const auto& [key, value] : spec.env.value_or(std::map<std::string, std::string>{}))
     env[key] = value;
   for (const auto& [key, value] : spec.inputs.value_or(std::map<std::string, std::string>{}))
-    env.emplace(step_variable("ATOLL_INPUT_", key), value);
+    env.emplace("ATOLL_INPUT_" + variable_part(key), value);
   for (const auto& [key, path] : spec.volumes.value_or(std::map<std::string, std::string>{})) {
-    env.emplace(step_variable("ATOLL_VOLUME_", key), path);
+    env.emplace("ATOLL_VOLUME_" + variable_part(key), path);
     if (!job.writable) job.writable.emplace();
     job.writable->push_back(path);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/template.h"
 #include "base/text.h"
 #include "spec/workflow/condition.h"
 
@@ -72,10 +73,25 @@ Result<OutputSpec> output_of(const std::string& name, const json::value& value) 
   return output;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) c == '\'' ? out += "'\\''" : out += c;
   return out + "'";
+}
+
+// One word of the shell. The item of a task comes from its variable: put into the text it could end
+// the quotes.
+std::string quoted(std::string_view text) {
+  std::string out;
+  size_t done = 0;
+  for (const Reference& each : references_in(text)) {
+    if (each.root != "item") continue;
+    out += in_quotes(text.substr(done, each.at - done)) + "\"$ATOLL_ITEM";
+    if (!each.path.empty()) out += "_" + variable_part(each.path);
+    out += "\"";
+    done = each.at + each.size;
+  }
+  return done > 0 && done == text.size() ? out : out + in_quotes(text.substr(done));
 }
 
 // How the script is run from the file that it stands in.

@@ -68,8 +68,12 @@ Result<spec::cc::CcAttributes> attributes_of(const CallPtr& call) {
   return attributes;
 }
 
-// One that is not there is a 404 of cc's words.
+// One that is not there is a 404 of cc's words. A workflow has at least one job: without any it
+// could not be read again.
 Result<void> remove_named(CcWorkflow& workflow, const std::string& job) {
+  if (workflow.nodes.size() == 1 && workflow.nodes.front().name == job)
+    return fail(ErrorCode::conflict, "it has no job besides " + job + "; delete the workflow",
+                "job");
   auto removed = spec::cc::remove_job(workflow, job);
   if (!removed && removed.error().code == ErrorCode::not_found)
     return fail(ErrorCode::not_found, "Job '" + job + "' not found", "job");

@@ -136,6 +136,9 @@ TEST_F(Cloudmesh, JobsAreAddedChangedAndRemoved) {
             R"({"message":"The job b was deleted in the workflow new"})");
   EXPECT_EQ(as("ada", "DELETE", "/cloudmesh/workflow/new?job=b").status, 404);
   EXPECT_EQ(as("watcher", "GET", "/cloudmesh/workflow/new/job/b").status, 404);
+  as("ada", "POST", "/cloudmesh/workflow/lone/job/a");
+  EXPECT_EQ(as("ada", "DELETE", "/cloudmesh/workflow/lone/job/a").status, 409);
+  EXPECT_EQ(as("ada", "GET", "/cloudmesh/workflow/lone").status, 200);
 }
 
 TEST_F(Cloudmesh, StatusIsThatOfItsLastRunInItsOwnWords) {

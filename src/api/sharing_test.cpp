@@ -4,10 +4,6 @@
 namespace atl::api {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 using Sharing = ApiTest;
 
 TEST_F(Sharing, CohortsAreATreeWithWhatTheyUse) {

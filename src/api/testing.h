@@ -18,6 +18,10 @@
 
 namespace atl::api {
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 class TestClock : public Clock {
  public:
   Time now() override { return time; }

@@ -17,7 +17,7 @@ namespace atl::spec::cc {
 struct CcPlanOptions {
   // Where the scripts are and the nodes run; an absolute path. Empty: each in one of its own.
   std::string directory;
-  std::string home;       // of the user: what ~ stands for in scripts and venv
+  std::string home;  // of the user: what ~ stands for in scripts and venv
   std::string local_site = "local";
   std::set<std::string> sites;  // that are configured, the local one among them
   // What is in the scripts, by their names, as far as the caller knows. A node that runs elsewhere

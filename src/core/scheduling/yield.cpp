@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "core/cohorts.h"
 #include "core/index.h"
 #include "core/scheduling/fairness.h"
@@ -183,7 +184,12 @@ class Yielders::Choice {
     const NodeView& view = all_.world_->nodes[node_];
     Placement placement{view.site, view.node->capacity.name, {}};
     if (terms_.resources.devices.empty()) return placement;
-    const auto picked = pick(room_.devices, terms_.resources, allowed(), &view.free.devices);
+    // Those that are free already are taken first where that works out; what others give up may be
+    // needed for the requests to fit together.
+    auto picked = pick(room_.devices, terms_.resources, allowed(), &view.free.devices);
+    if (!picked) picked = pick(room_.devices, terms_.resources, allowed());
+    CHECK(picked.has_value(),
+          "room was made for job " + to_string(job_.id) + " and it does not fit");
     for (const Part& part : picked->parts)
       placement.devices.push_back(held(view.node->capacity.devices[part.device], part));
     return placement;

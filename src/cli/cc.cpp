@@ -151,10 +151,10 @@ void add_cc_verbs(Verbs& verbs) {
   CLI::App* start = verbs.add(cc, "start", "Say where the server is; `atoll up` starts it",
                               "atoll cc start", say_running);
   // Taken as cc takes them; where the server listens is decided when it is started.
-  auto ignored = std::make_shared<std::vector<std::string>>();
-  start->add_flag("-c,--reload", "Taken and without effect");
+  start->add_flag_function("-c,--reload", [](std::int64_t) {}, "Taken and without effect");
   for (const char* name : {"--host", "--port"})
-    start->add_option(name, *ignored, "Taken and without effect")->each([ignored](std::string) {});
+    start->add_option_function<std::string>(
+        name, [](const std::string&) {}, "Taken and without effect");
   verbs.add(cc, "stop", "Say how the server is stopped", "atoll cc stop", say_stop);
   verbs.add(cc, "status", "Whether the server runs, and where", "atoll cc status", say_running);
   verbs.add(cc, "doc", "Where the server documents itself", "atoll cc doc", say_doc);

@@ -278,7 +278,9 @@ TEST(OrderTest, AnOutcomeThatItsTasksDoNotHaveIsFound) {
 }
 
 TEST(SettlesTest, WorkThatNeverEndsIsFound) {
-  EXPECT_EQ(broken_by({.never_end = true}).substr(0, 3), "11,");
+  // Or a workflow that hangs with it, whichever is seen first.
+  const std::string broken = broken_by({.never_end = true});
+  EXPECT_TRUE(broken.starts_with("11,") || broken.starts_with("7,")) << broken;
 }
 
 TEST(IdempotencyTest, AKeyThatMakesTwoJobsIsFound) {

@@ -70,7 +70,9 @@ TEST(OpenApi, ExamplesAreJsonAndParametersMatchThePath) {
       EXPECT_NE(std::string(endpoint.path).find(name), std::string::npos)
           << endpoint.path << " " << name;
     }
-    EXPECT_EQ(endpoint.changes, std::string(endpoint.method) != "GET") << endpoint.path;
+    // Cloudmesh runs a workflow by GET.
+    const bool runs = endpoint.path == std::string("/cloudmesh/workflow/run/{workflow}");
+    EXPECT_EQ(endpoint.changes, runs || std::string(endpoint.method) != "GET") << endpoint.path;
     EXPECT_STRNE(endpoint.summary, "") << endpoint.path;
   }
 }

@@ -72,10 +72,11 @@ void each_verb(const CLI::App* app, const std::string& prefix, const EachVerb& f
   }
 }
 
+// In quotes: some are two words.
 std::vector<std::string> nouns_of(const CLI::App& root) {
   std::vector<std::string> nouns;
   each_verb(&root, "", [&](const CLI::App* app, const std::string& path) {
-    if (!verb_names(app).empty()) nouns.push_back(path);
+    if (!verb_names(app).empty()) nouns.push_back("'" + path + "'");
   });
   return nouns;
 }

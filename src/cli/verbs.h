@@ -89,7 +89,7 @@ void add_submit_verbs(Verbs& verbs);  // submit run
 void add_workflow_verbs(Verbs& verbs);
 void add_graph_verb(Verbs& verbs, CLI::App* noun);  // of workflow
 void add_report_verbs(Verbs& verbs);                // report check
-void add_cc_verbs(Verbs& verbs);  // cc start, stop, status, doc, workflow
+void add_cc_verbs(Verbs& verbs);                    // cc start, stop, status, doc, workflow
 void add_wait_verb(Verbs& verbs);
 void add_ps_verb(Verbs& verbs);
 void add_show_verbs(Verbs& verbs);  // show explain

@@ -169,12 +169,10 @@ TYPED_TEST(WorkflowHistory, AJobRunsWhatItsStepWasAddedWith) {
     const JobId job = this->start({id, 0});
     must(journal.commit(this->world.take()));
     EXPECT_EQ(must(journal.payload(job)), "script of first");
-    EXPECT_EQ(must(journal.history().steps(id, 0, 1))[0].job, job);
   } else {
     const JobId job = this->start({id, 0});
     this->commit();
     EXPECT_EQ(must(this->history().payload(job)), "script of first");
-    EXPECT_EQ(must(this->history().steps(id, 0, 1))[0].job, job);
   }
 }
 
@@ -182,11 +180,12 @@ TYPED_TEST(WorkflowHistory, AnEndedOneIsKeptWithHowItEnded) {
   const WorkflowId id = this->submit("flow");
   const JobId job = this->start({id, 0});
   this->world.run(job, Outcome::failed);
-  core::StepsEnded failed{id, IntervalSet({0, 0}), StepState::failed, "exit code 3", {}, {}, {}};
+  core::StepsEnded failed{id, IntervalSet({0, 0}), StepState::failed, "exit code 3", {}, {}, {},
+                          job};
   this->world.happen(failed);
   const Time when = this->world.state.now;
   this->world.happen(
-      core::StepsEnded{id, IntervalSet({1, 1}), StepState::blocked, "needs first", {}, {}, {}});
+      core::StepsEnded{id, IntervalSet({1, 1}), StepState::blocked, "needs first", {}, {}, {}, {}});
   core::StepTally tally{};
   tally[static_cast<size_t>(StepState::failed)] = tally[static_cast<size_t>(StepState::blocked)] =
       1;

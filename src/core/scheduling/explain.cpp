@@ -135,11 +135,36 @@ std::optional<Explanation> quota_claimed(const World& world, const Job& job, con
   return std::nullopt;
 }
 
-// There would be room, were it not kept for somebody who is served before.
-Explanation claimed(const World& world, const Job& job) {
+// The calendar leaves enough now, but not beside what those will have for whom others stop, be it
+// on nodes that are nothing to the job. One with a claim of its own lacked room, not that.
+std::optional<Explanation> calendar_claimed(const World& world, const Job& job, const Terms& terms,
+                                            Block block) {
+  if (block.obstacle != Obstacle::calendar ||
+      std::any_of(world.claims.begin(), world.claims.end(),
+                  [&](const Claim& each) { return each.job == job.id; }))
+    return std::nullopt;
+  for (const Claim& claim : world.claims) {
+    const Terms& theirs = world.state->terms_of(world.state->jobs.at(claim.job));
+    if (!claim.promised || theirs.tier != terms.tier || !counts(*world.state, theirs)) continue;
+    Explanation why;
+    block.obstacle = Obstacle::claimed;
+    why.block = std::move(block);
+    why.waits_for = {claim.job};
+    why.sentence = "waiting behind job " + to_string(claim.job) +
+                   ", for which others make room within what the calendar leaves " +
+                   enum_name(terms.tier) + " work at this time (entry " + why.block.holder + ")";
+    return why;
+  }
+  return std::nullopt;
+}
+
+// There would be room, were it not kept for somebody who is served before. The world is as a round
+// leaves it, and the block what is in the way in it.
+Explanation claimed(const World& world, const Job& job, Block block) {
   Explanation why;
   const Terms& terms = world.state->terms_of(job);
   if (auto quota = quota_claimed(world, job, terms)) return std::move(*quota);
+  if (auto limit = calendar_claimed(world, job, terms, std::move(block))) return std::move(*limit);
   for (const Claim& claim : world.claims) {
     const NodeView& view = world.nodes[claim.node];
     if (claim.job == job.id || !meant(view, terms) || !node_could(*view.node, terms.resources))
@@ -348,7 +373,10 @@ Explanation explain(Glance& glance, const Job& job, bool quick, std::optional<ui
     why.sentence = "its " + std::to_string(terms.gang) + " members start together and " +
                    std::to_string(members) + " would have room: " + why.sentence;
   if (why.block.obstacle == Obstacle::reserved) tell_reserved(state, job.ns, why, now);
-  if (why.block.obstacle == Obstacle::turn) why = claimed(glance.after_round(), job);
+  if (why.block.obstacle == Obstacle::turn) {
+    const World& after = glance.after_round();
+    why = claimed(after, job, first_block(after, job, members));
+  }
   if (auto room = yielding(state, job); room && starts_after_them(world, job, why.block))
     why = std::move(*room);
   if (quick) return why;

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "core/scheduling/line.h"
-#include "core/test_world.h"
+#include "core/test_random_world.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -65,6 +65,50 @@ TEST(Explain, EveryWaitingJobHasATrueReason) {
           << why.sentence;
     }
   }
+}
+
+// Once nothing is left to decide it is nobody's turn, and who stands behind another stands behind
+// one that waits. Some make room for others, on one site of two, within what the calendar leaves.
+TEST(Explain, NobodyIsToldThatItIsTheirTurnWhenItIsNot) {
+  const std::vector<std::string> names{"lab", "bio"};
+  int behind = 0;
+  for (uint32_t seed = 1; seed <= 1000; ++seed) {
+    RandomWorld world(seed);
+    world.draw_nodes(2);
+    world.run(Request{TestWorld::admin(), AddSite{"far", "simulated"}});
+    world.run(Report{SiteProbed{"far", {{node("m", world.draw(1, 6), int64_t{4} << 30, 1)}, {}}}});
+    world.run(Request{TestWorld::admin(), CreateNamespace{"bio", ""}});
+    if (world.one_in(3)) world.draw_namespaces(names);
+    Quota limit;
+    if (world.one_in(2)) limit.cpu_milli = 1000 * world.draw(1, 6);
+    if (world.one_in(3)) limit.devices[world.one_in(2) ? "gpu" : "gpu:a100"] = 1;
+    limit.running = static_cast<uint64_t>(world.draw(1, 4));
+    world.run(Request{TestWorld::admin(),
+                      SetCalendarEntry{{"days", Tier::batch, 127, 0, 24 * 60, {}, limit}}});
+    const auto submit = [&](Tier tier) {
+      SubmitJob job = world.draw_job(names);
+      job.terms.tier = tier;
+      if (world.one_in(2)) job.terms.site = world.one_in(2) ? "far" : "local";
+      if (world.one_in(5)) world.draw_gang(job);
+      if (world.one_in(2)) world.draw_wall(job);
+      world.submit(job);
+    };
+    for (int i = world.draw(1, 5); i > 0; --i) submit(Tier::opportunistic);
+    world.start_all();
+    for (int i = world.draw(2, 6); i > 0; --i)
+      submit(world.one_in(4) ? Tier::service : Tier::batch);
+    world.start_all();
+    for (const auto& [id, job] : world.state.jobs) {
+      if (!job.ready()) continue;
+      const Explanation why = explain(world.state, job, true, world.now);
+      EXPECT_NE(why.block.obstacle, Obstacle::turn) << "job " << id.value << ", seed " << seed;
+      if (why.block.obstacle != Obstacle::claimed) continue;
+      ++behind;
+      ASSERT_EQ(why.waits_for.size(), 1u) << "seed " << seed;
+      EXPECT_TRUE(world.state.jobs.at(why.waits_for[0]).ready()) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(behind, 80);
 }
 
 TEST(Explain, OneInLineIsNotSaidToPause) {
@@ -280,6 +324,39 @@ TEST(Explain, OfAModelNoMoreIsAskedThanOthersLeave) {
   const Block block = explain(world.state, world.state.jobs.at(id)).block;
   EXPECT_EQ(block.obstacle, Obstacle::quota);
   EXPECT_EQ(block.asked, 1000) << "the other is a v100";
+}
+
+// The calendar counts what somebody will have for whom others stop, on whatever node that is.
+TEST(Explain, WhatTheCalendarLeavesMayBeKeptForAnother) {
+  TestWorld world;
+  world.nodes({node("n", 2)});
+  world.run(Request{TestWorld::admin(), AddSite{"other", "simulated"}});
+  world.run(Report{SiteProbed{"other", {{node("m", 4)}, {}}}});
+  Quota three;
+  three.cpu_milli = 3000;
+  world.run(Request{TestWorld::admin(),
+                    SetCalendarEntry{{"days", Tier::batch, 127, 0, 24 * 60, {}, three}}});
+  const auto submit = [&](Tier tier, std::string site) {
+    SubmitJob job = TestWorld::job(2000);
+    job.terms.tier = tier;
+    job.terms.site = std::move(site);
+    return world.submit(job);
+  };
+  submit(Tier::opportunistic, "local");
+  world.settle();
+  const JobId first = submit(Tier::batch, "local");
+  const JobId second = submit(Tier::batch, "other");
+  world.settle();
+  ASSERT_EQ(world.state.jobs.at(second).placed, 0u);
+  const Explanation why = explain(world.state, world.state.jobs.at(second));
+  EXPECT_EQ(why.block.obstacle, Obstacle::claimed);
+  EXPECT_EQ(why.waits_for, std::vector{first});
+  EXPECT_EQ(why.sentence,
+            "waiting behind job 2, for which others make room within what the calendar leaves "
+            "batch work at this time (entry days); position 2");
+  world.run(Request{TestWorld::admin(), HoldJob{first}});
+  world.settle();
+  EXPECT_EQ(world.state.jobs.at(second).placed, 1u);
 }
 
 TEST(Explain, SaysWhatHowMuchAndWhere) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "base/text.h"
@@ -86,37 +87,60 @@ Result<void> write_file(archive* reader, archive_entry* entry, const std::string
   return done;
 }
 
-Result<void> take_entry(archive* reader, archive_entry* entry, const std::string& directory,
-                        size_t& left) {
+// Looks at an entry without writing anything: a hostile archive costs no disk.
+Result<void> check_entry(archive_entry* entry, size_t& left) {
   const auto path = safe_path(entry);
   if (!path) return tl::unexpected(path.error());
   const auto type = archive_entry_filetype(entry);
   if (archive_entry_hardlink(entry) || (type != AE_IFREG && type != AE_IFDIR))
     return refuse("has something in it that is neither a file nor a folder: " + quote(*path));
+  const la_int64_t size = archive_entry_size(entry);
+  if (size < 0 || static_cast<uint64_t>(size) > left) return refuse("holds more than 256Mi");
+  left -= static_cast<size_t>(size);
+  return {};
+}
+
+Result<void> write_entry(archive* reader, archive_entry* entry, const std::string& directory,
+                         size_t& left) {
+  const auto path = safe_path(entry);
+  if (!path) return tl::unexpected(path.error());
   if (path->empty()) return {};
   const std::string target = directory + "/" + *path;
-  if (type == AE_IFREG) return write_file(reader, entry, target, left);
+  if (archive_entry_filetype(entry) == AE_IFREG) return write_file(reader, entry, target, left);
   std::error_code error;
   std::filesystem::create_directories(target, error);
   if (error) return refuse("has a folder in it that cannot be made: " + quote(*path));
   return {};
 }
 
-}  // namespace
+using TakeEntry = std::function<Result<void>(archive* reader, archive_entry* entry)>;
 
-Result<void> unpack(std::string_view bytes, const std::string& directory,
-                    const ArchiveBounds& bounds) {
+Result<void> each_entry(std::string_view bytes, size_t most, const TakeEntry& take) {
   auto reader = open_archive(bytes);
   if (!reader) return tl::unexpected(reader.error());
-  size_t left = bounds.bytes;
   for (size_t entries = 0;; ++entries) {
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(reader->get(), &entry);
     if (status == ARCHIVE_EOF) return {};
     if (status < ARCHIVE_WARN) return refuse("is no tar file, or it is damaged");
-    if (entries == bounds.entries) return refuse("has more than 10,000 entries");
-    if (auto ok = take_entry(reader->get(), entry, directory, left); !ok) return ok;
+    if (entries == most) return refuse("has more than 10,000 entries");
+    if (auto ok = take(reader->get(), entry); !ok) return ok;
   }
+}
+
+}  // namespace
+
+Result<void> unpack(std::string_view bytes, const std::string& directory,
+                    const ArchiveBounds& bounds) {
+  size_t left = bounds.bytes;
+  auto checked = each_entry(bytes, bounds.entries, [&](archive*, archive_entry* entry) {
+    return check_entry(entry, left);
+  });
+  if (!checked) return checked;
+  left = bounds.bytes;
+  return each_entry(bytes, bounds.entries, [&](archive* reader, archive_entry* entry) {
+    return write_entry(reader, entry, directory, left);
+  });
 }
 
 }  // namespace atl::api

@@ -15,8 +15,8 @@ struct ArchiveBounds {
   size_t entries = 10'000;
 };
 
-// Into an empty directory of the caller's. `invalid` names the entry that is refused; some files
-// may be there by then.
+// Into an empty directory of the caller's. `invalid` names the entry that is refused: all of them
+// are looked at before the first one is written. Of a damaged archive some files may be there.
 [[nodiscard]] Result<void> unpack(std::string_view archive, const std::string& directory,
                                   const ArchiveBounds& bounds = {});
 

@@ -40,6 +40,7 @@ struct Endpoint {
   const spec::Shape& (*response)() = nullptr;  // null: no JSON body
   const spec::Shape& (*tried)() = nullptr;     // what ?dry_run=true gets, with 200
   const char* response_type = nullptr;         // the content type of an answer that is not JSON
+  std::vector<const char*> also_types = {};    // others that may be asked for
   const char* example = nullptr;               // of the answer, JSON
   void (*handle)(const CallPtr& call) = nullptr;
   bool changes = false;  // a read-only token may not

@@ -127,6 +127,7 @@ std::vector<Endpoint> cloudmesh_endpoints() {
                                                              .choices = kListOutputs})};
   list.response_type = nullptr;
   list.response = definition_list_shape;
+  list.also_types = {"text/csv"};
   Endpoint show =
       route("GET", "/cloudmesh/workflow/{workflow}",
             "Its nodes and dependencies, with the state of its last run.", show_definition);
@@ -134,6 +135,7 @@ std::vector<Endpoint> cloudmesh_endpoints() {
                                                  .sentence = "The form of the answer.",
                                                  .example = "\"table\"",
                                                  .choices = kOutputs}));
+  show.also_types = {"text/html", "text/csv", "text/plain", "image/svg+xml"};
   Endpoint link = route("POST", "/cloudmesh/workflow/{workflow}",
                         "Add dependencies: each job after the one before it.", link_definition);
   link.params.push_back(text_param("dependencies", "a,b[1-3],c", "\"start,fetch,end\""));

@@ -115,7 +115,12 @@ Endpoint made(const char* path, const char* summary, const char* type,
 
 }  // namespace
 
-void show_workflow_schema(const CallPtr& call) { call->respond_json(spec::workflow_schema()); }
+void show_workflow_schema(const CallPtr& call) {
+  http::Response response;
+  response.headers.set("Content-Type", "application/schema+json");
+  response.body = spec::workflow_schema();
+  call->respond(std::move(response));
+}
 
 std::vector<Endpoint> workflow_endpoints() {
   Endpoint submit{
@@ -203,6 +208,7 @@ std::vector<Endpoint> workflow_endpoints() {
                                                      .sentence = "Of text: with colours.",
                                                      .example = "true",
                                                      .fallback = "false"}));
+  graph.also_types = {"text/vnd.graphviz", "text/plain"};
   Endpoint add{.method = "POST",
                .path = "/api/v1/workflows/{workflow}/steps",
                .summary = "Add steps to a workflow that is under way.",

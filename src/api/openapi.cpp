@@ -136,6 +136,7 @@ void write_content(JsonWriter& json, const Endpoint& endpoint) {
     if (endpoint.example) json.key("example").raw(endpoint.example);
   }
   json.end_object();
+  for (const char* type : endpoint.also_types) json.key(type).begin_object().end_object();
   if (path.ends_with("/logs")) json.key("application/octet-stream").begin_object().end_object();
   if (path.ends_with("/logs") || path.ends_with("/events"))
     json.key("text/event-stream").begin_object().end_object();

@@ -108,7 +108,7 @@ constexpr std::array kLeaseWish{
         {.name = "wait",
          .sentence = "How long to wait for an item when there is none, up to 30s; the answer may "
                      "come a second later.",
-         .example = "\"30s\"",
+         .example = "\"1s\"",
          .fallback = "\"0s\""}),
     field<&LeaseWish::until_dry>(
         {.name = "until_dry",

@@ -241,7 +241,7 @@ class Steps(Flows):
             """, code=1)
         self.assertEqual(flow.outcomes(), {"flaky": "succeeded", "slow": "failed"})
         self.assertEqual(flow.step("flaky")["attempts"], 3)
-        self.assertIn("timed_out", flow.step("slow")["message"])
+        self.assertIn("reached its wall-time of 300ms", flow.step("slow")["message"])
 
     def test_volumes_are_named_and_writable(self):
         (self.dir / "data").mkdir()

@@ -8,11 +8,18 @@
 namespace atl::spec {
 namespace {
 
-// References between shapes are to this document's own definitions.
-std::string with_own_references(std::string text) {
-  constexpr std::string_view kFrom = "#/components/schemas/", kTo = "#/$defs/";
-  for (size_t at = text.find(kFrom); at != std::string::npos; at = text.find(kFrom, at))
-    text.replace(at, kFrom.size(), kTo);
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// References between shapes are to this document's own definitions, and YAML takes a number or a
+// truth where a text is meant.
+std::string as_file(std::string text) {
+  replace_all(text, "#/components/schemas/", "#/$defs/");
+  replace_all(text, R"("additionalProperties":{"type":"string"})",
+              R"("additionalProperties":{"type":["string","number","boolean","null"]})");
+  replace_all(text, R"("type":["string","integer"])", R"("type":["string","number","boolean"])");
   return text;
 }
 
@@ -64,7 +71,7 @@ std::string workflow_schema() {
     json.key(shape->name).raw(one);
   }
   json.end_object().end_object();
-  return with_own_references(std::move(text));
+  return as_file(std::move(text));
 }
 
 }  // namespace atl::spec

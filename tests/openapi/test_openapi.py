@@ -67,7 +67,9 @@ class OpenApi(unittest.TestCase):
     def test_schemathesis_finds_no_difference(self):
         token = self.atoll.json("token", "create")["token"]
         self.check(VENV / "bin/st", "run", self.file, "--url", self.atoll.url, "-H", f"Authorization: Bearer {token}",
-                   "--max-examples", EXAMPLES, "--request-timeout", "40", "--seed", "1",
+                   "--max-examples", EXAMPLES, "--request-timeout", "15", "--seed", "1",
+                   # Cloudmesh's counters are streams that do not end, whatever is asked for.
+                   "--exclude-path-regex", "-count/",
                    "--phases", "examples,coverage,fuzzing,stateful",
                    # A schema cannot say that a name must exist, that two fields exclude each other, or how far a
                    # duration may go; such a request is rightly refused with 4xx.

@@ -5,6 +5,7 @@ is there, and nothing done there is done here. It runs one script and ends; the 
 """
 
 import gzip
+import re
 import subprocess
 import tempfile
 import time
@@ -14,8 +15,7 @@ from harness import ROOT
 
 KEPT = ROOT / "build/vm"
 META_PACKAGE = "linux-image-cloud-amd64"
-MODULES = ["virtio", "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "fuse", "virtiofs",
-           "overlay"]
+MODULES = ["virtio_pci", "virtiofs", "overlay"]
 VIRTIOFSD = "/usr/lib/qemu/virtiofsd"
 
 INIT = """#!/bin/busybox sh
@@ -131,13 +131,31 @@ def ensure(folder):
     return folder
 
 
+def with_what_they_need(kernel, names):
+    """The modules' files by name, each behind those it needs, which differ from kernel to kernel."""
+    files = {file.stem.replace("-", "_"): file for file in (kernel / "lib/modules").rglob("*.ko")}
+    ordered = {}
+
+    def add(name):
+        if name in ordered or name not in files:  # built into the kernel
+            return
+        content = files[name].read_bytes()
+        for needed in re.search(rb"\0depends=([^\0]*)\0", content)[1].decode().split(","):
+            add(needed)
+        ordered[name] = content
+
+    for name in names:
+        add(name)
+    return ordered
+
+
 def make_initrd(kernel, file):
     """A cpio archive of busybox, the modules and the script that mounts the rest."""
+    modules = with_what_they_need(kernel, MODULES)
     entries = [("bin", 0o040755, b""), ("modules", 0o040755, b""),
                ("bin/busybox", 0o100755, Path("/bin/busybox").read_bytes()),
-               ("init", 0o100755, (INIT % {"modules": " ".join(MODULES)}).encode())]
-    for name in MODULES:
-        entries.append((f"modules/{name}.ko", 0o100644, next((kernel / "lib/modules").rglob(f"{name}.ko")).read_bytes()))
+               ("init", 0o100755, (INIT % {"modules": " ".join(modules)}).encode())]
+    entries += [(f"modules/{name}.ko", 0o100644, content) for name, content in modules.items()]
     archive = b"".join(cpio_entry(number + 1, *entry) for number, entry in enumerate(entries))
     file.write_bytes(gzip.compress(archive + cpio_entry(0, "TRAILER!!!", 0, b""), 1))
     return file

@@ -223,8 +223,10 @@ void stop_steps(const State& state, const Workflow& of, StepState how, const std
     const Step& step = of.steps[i];
     if (left_out.contains(i)) continue;
     if (step.state <= StepState::ready) unbegun.steps.add(i);
-    if (step.state == StepState::preparing || step.state == StepState::collecting)
-      under.steps.add(i);
+    if (step.state == StepState::preparing) under.steps.add(i);
+    // One that has run keeps its job.
+    if (step.state == StepState::collecting)
+      end_step(of, i, {StepState::cancelled, why, {}, {}, {}}, draft);
     const Job* job = step.state == StepState::running ? state.job(step.job) : nullptr;
     if (job) cancel_whole(*job, state.terms_of(*job).grace, draft);
   }

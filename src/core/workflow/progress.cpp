@@ -203,7 +203,8 @@ JobSubmitted job_of_step(const State& state, const Workflow& of, uint32_t number
   job.user = of.user;
   job.name = of.steps[number].name;
   job.terms = kind.terms;
-  if (parallel_max) job.terms.parallel_max = *parallel_max;
+  // All members of a gang run at once.
+  if (parallel_max && job.terms.gang == 0) job.terms.parallel_max = *parallel_max;
   settle_parts(state, job.terms.resources);
   job.payload = payload;
   job.array = array;

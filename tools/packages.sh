@@ -16,7 +16,7 @@ test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
 bench | measuring tools | libbenchmark-dev wrk hyperfine
-bench | the peers to compare with | parallel slurm-wlm munge redis-server
+bench | the peers to compare with | make parallel slurm-wlm munge redis-server
 TABLE
 }
 

@@ -31,12 +31,13 @@ def peer_python():
 
 
 class Table:
-    def __init__(self, unit):
+    def __init__(self, unit, digits=1):
         self.unit = unit
+        self.digits = digits
 
     def row(self, what, value, against=None, bar=""):
         ratio = f"{value / against:9.2f} x" if against else " " * 11
-        print(f"{what:<52} {value:12,.1f} {self.unit:<9} {ratio}  {bar}", flush=True)
+        print(f"{what:<52} {value:12,.{self.digits}f} {self.unit:<9} {ratio}  {bar}", flush=True)
 
 
 def median_of(runs, measure):

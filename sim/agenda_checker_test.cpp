@@ -130,6 +130,29 @@ TEST(AgendaTest, WorkThatYieldsIsOutOfTheWayWhenAReservationBegins) {
   EXPECT_TRUE(says(beside(core::Tier::opportunistic, kNow), "cores")) << "it is there now";
 }
 
+// The clock of the site is behind, and the start of the next in line is reported before the end of
+// the one whose room it has.
+TEST(AgendaTest, ATaskInLineHasItsRoomSinceItStarted) {
+  Contested node;
+  const auto in_line = [&](Duration wall) {
+    core::JobSubmitted job = node.story.job(1000);
+    job.ns = node.kOther;
+    job.terms.wall = wall;
+    job.terms.grace = {};
+    node.story.say(job);
+    return job.id;
+  };
+  const JobId first = in_line(hours(1)), next = in_line(hours(1));
+  node.story.lie(Story::placed(first));
+  core::TaskPlaced behind = Story::placed(next);
+  behind.behind = AttemptId{first, 0, 1};
+  node.story.lie(behind);
+  node.story.lie(core::TaskStarted{{next, 0, 1}, kNow - minutes(10)});
+  node.story.lie(core::TaskEnded{{first, 0, 1}, core::Outcome::succeeded, {}});
+  node.reserve(node.kCourse, kNow + minutes(55), 1000);
+  EXPECT_EQ(node.place(node.kLab, 1000, hours(2)), "") << "it is gone by then";
+}
+
 TEST(AgendaTest, WhoHasReservedMayStayWhoeverComesAfter) {
   const auto with = [](bool reserved) {
     Contested node;

@@ -335,7 +335,8 @@ Ask Draw::next(Moment moment) {
   if (die < 48) return submission();
   if (die < 53) return wrong();
   if (die < 80) return about_job();
-  if (die < 90) return about_workflow();
+  if (die < 87) return about_workflow();
+  if (die < 90) return about_schedule();
   return about_platform();
 }
 

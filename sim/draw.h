@@ -85,10 +85,15 @@ class Draw {
   Ask more_steps();
   Ask wrong_workflow();
   std::vector<core::StepKind> kinds();
+  core::FeedTerms feed();
   core::NewStep step(Ask& ask, std::string name, const std::vector<core::StepKind>& kinds);
   std::vector<core::Need> needs(uint32_t of);
   Digest blob(Ask& ask);
   WorkflowId some_workflow();
+
+  // draw_schedule.cpp
+  Ask about_schedule();
+  core::Command new_schedule();
 
   Rng rng_;
   Moment moment_;
@@ -106,6 +111,8 @@ Digest digest_of(uint64_t number);
 // What it names, and back from the command that it runs.
 core::Payload payload_of(uint64_t number);
 uint64_t payload_number(const std::string& command);
+// The next times of a schedule whose timing is so many seconds.
+std::vector<Time> schedule_times(const std::string& timing, Time after);
 
 // A site with one to three nodes, some with devices: whole ones, ones that are shared, ones that
 // are cut into slices, close to each other or not.

@@ -51,9 +51,19 @@ core::NewStep Draw::step(Ask& ask, std::string name, const std::vector<core::Ste
   if (!step.prepared) step.payload = blob(ask);
   if (step.prepared || step.collected) step.recipe = blob(ask);
   const uint32_t gang = kinds[step.kind].terms.gang;
+  if (gang == 0 && rng_.chance(120)) step.feed = feed();
   step.array = gang > 0 || rng_.chance(150);
   if (step.array) step.indices = gang > 0 ? IntervalSet({0, gang - 1}) : indices();
   return step;
+}
+
+// Through the queue that producers and other workers use at the same time; now and then through one
+// that is not there.
+core::FeedTerms Draw::feed() {
+  const auto least = static_cast<uint32_t>(rng_.between(1, 3));
+  return {rng_.chance(30) ? "nowhere" : "frames", least,
+          least + static_cast<uint32_t>(rng_.between(0, 4)),
+          static_cast<uint32_t>(rng_.between(1, 4)), rng_.chance(300)};
 }
 
 // Mostly near ones, so that graphs are deep as well as wide; now and then the same one twice.
@@ -87,7 +97,12 @@ Ask Draw::workflow() {
     submit.steps.push_back(step(ask, "s" + std::to_string(i), submit.kinds));
     submit.steps.back().needs = needs(i);
   }
-  ask.request = {someone(), std::move(submit)};
+  // The queue is in the first namespace, where not everybody may work.
+  const bool fed = std::ranges::any_of(
+      submit.steps, [](const core::NewStep& each) { return !each.feed.queue.empty(); });
+  if (fed && rng_.chance(850)) submit.ns = "n1";
+  const core::Actor actor = fed && rng_.chance(700) ? root() : someone();
+  ask.request = {actor, std::move(submit)};
   return ask;
 }
 
@@ -117,6 +132,7 @@ Ask Draw::wrong_workflow() {
   auto& submit = std::get<core::SubmitWorkflow>(ask.request.command);
   ask.request.actor = root();
   core::NewStep& last = submit.steps.back();
+  last.feed = {};  // it has no indices of its own, right or wrong
   const auto number = static_cast<uint32_t>(submit.steps.size() - 1);
   switch (rng_.below(11)) {
     case 0:

@@ -30,7 +30,7 @@ void QueueLife::make_queue() {
 }
 
 bool QueueLife::idle() const {
-  if (!made_ || left_ > 0 || open_ > 0 || !server_.up()) return false;
+  if (!made_ || left_ > 0 || open_ > 0 || !closed_ || !server_.up()) return false;
   const core::Namespace* ns = server_.state().namespace_named(ns_);
   const core::WorkQueue* queue = ns ? server_.state().queue_named(ns->id, kQueue) : nullptr;
   return queue && queue->left() == 0;
@@ -73,8 +73,17 @@ QueueLife::Put QueueLife::draw_put() {
   return put;
 }
 
+// When all has been put, so that those who wait for it end.
+void QueueLife::close() {
+  const auto again = [this] { later(seconds(1), seconds(20), [this] { close(); }); };
+  if (open_ > 0) return again();
+  send(
+      core::ChangeQueue{ns_, kQueue, {}, {}, {}, true}, {},
+      [this, again](const auto& answer) { answer ? void(closed_ = true) : again(); }, again);
+}
+
 void QueueLife::put_next() {
-  if (left_ == 0) return;
+  if (left_ == 0) return close();
   --left_;
   ++open_;
   put(std::make_shared<const Put>(draw_put()));

@@ -29,6 +29,7 @@ class QueueLife {
 
   void make_queue();
   void put_next();
+  void close();
   Put draw_put();
   void put(const PutPtr& put);
   void work(uint64_t worker);
@@ -50,6 +51,7 @@ class QueueLife {
   const Faults& faults_;
   std::string ns_;
   bool made_ = false;
+  bool closed_ = false;
   uint64_t left_ = 0;
   uint64_t open_ = 0;  // puts that will still be tried
   uint64_t serial_ = 0;

@@ -144,6 +144,9 @@ bool Simulation::settled() const {
   if (!server_->up() || workload_->asking() || !queues_->idle()) return false;
   const core::State& state = server_->state();
   if (!state.jobs.empty() || !state.workflows.empty() || !state.notices.empty()) return false;
+  for (const auto& [id, each] : state.schedules) {
+    if (!each.paused || each.opening() > 0) return false;
+  }
   if (!server_->writable()) return false;
   for (const auto& site : sites_) {
     if (!site->quiet()) return false;

@@ -95,10 +95,17 @@ void SimSite::begin_next(AttemptId ended) {
   begin_if_possible(order, entry);
 }
 
-// One that waits ends without having begun; those behind it may go on.
+// One that waits ends without having begun; the one behind it gets its place.
 void SimSite::leave_line(AttemptId attempt, core::EndCause cause) {
   Entry& entry = ledger_.at(attempt);
-  if (entry.waiting) line_.erase(*entry.waiting->behind);
+  if (entry.waiting) {
+    const AttemptId leader = *entry.waiting->behind;
+    line_.erase(leader);
+    if (const auto next = line_.extract(attempt)) {
+      ledger_.at(next.mapped()).waiting->behind = leader;
+      line_.emplace(leader, next.mapped());
+    }
+  }
   entry.waiting.reset();
   core::AttemptResult result;
   result.cause = cause;
@@ -151,7 +158,10 @@ void SimSite::report_known(AttemptId attempt, const Entry& entry) {
 
 core::SiteReport SimSite::capacity() const {
   core::SiteReport report{nodes_, {"simulated"}};
-  if (options_.line) report.abilities.push_back(core::scheduling::kLineAbility);
+  if (options_.line) {
+    report.abilities.push_back(core::scheduling::kLineAbility);
+    report.abilities.push_back(core::scheduling::kLongLineAbility);
+  }
   return report;
 }
 
@@ -165,8 +175,9 @@ void SimSite::begin(const site::StartOrder& order, Entry& entry) {
   entry.running = true;
   ++live_;
   const std::string payload = order.payload.argv.empty() ? "" : order.payload.argv.front();
-  witness_.began(
-      {order.attempt, options_.name, order.placement, order.resources, payload, world_.now()});
+  const auto items = order.payload.env.find("ATOLL_ITEM_ID");
+  witness_.began({order.attempt, options_.name, order.placement, order.resources, payload,
+                  world_.now(), items == order.payload.env.end() ? "" : items->second});
   report_known(order.attempt, entry);
   const bool brisk = options_.line && rng_.chance(500);
   const bool quick = rng_.chance(600);

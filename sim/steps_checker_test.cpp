@@ -257,6 +257,29 @@ TEST_F(StepsTest, AStepThatKeepsWhatAReopenedOneLeftIsFound) {
   expect("goes on with what a left");
 }
 
+// Others of the workflow are reopened while a step that was cancelled with it still stops.
+TEST_F(StepsTest, AStepThatWasStoppedEndsAsCancelledAlsoWhenItsWorkflowGoesOn) {
+  core::NewStep fed = step("fed");
+  fed.feed.queue = "urls";
+  begin({step("a"), fed});
+  story.say(core::StepFeeding{{kFlow, 1}, QueueId{1}, {}});
+  story.say(core::WorkflowCancelled{kFlow, "", false});
+  story.say(core::FeedStopped{{kFlow, 1}, ""});
+  story.say(ended(IntervalSet({0, 0}), StepState::cancelled));
+  story.say(core::StepsReopened{kFlow, IntervalSet({0, 0})});
+  story.say(ended(IntervalSet({1, 1}), StepState::cancelled));
+  EXPECT_EQ(checker.broken(), "");
+}
+
+TEST_F(StepsTest, AStepThatIsStoppedByNobodyIsFound) {
+  core::NewStep fed = step("fed");
+  fed.feed.queue = "urls";
+  begin({fed});
+  story.say(core::StepFeeding{{kFlow, 0}, QueueId{1}, {}});
+  story.lie(core::FeedStopped{{kFlow, 0}, ""});
+  expect("is stopped although nobody cancelled it");
+}
+
 TEST_F(StepsTest, AJobOfAStepThatRunsAgainByItselfIsFound) {
   begin();
   run(0);

@@ -13,7 +13,9 @@ constexpr uint64_t kFirstPayload = 1'000'000;  // so that no job that people sub
 runtime::Steward SimSteward::connect(Post post) {
   post_ = std::move(post);
   return {[this](const core::PrepareStep& order) { prepare(order); },
-          [this](const core::CollectStep& order) { collect(order); }};
+          [this](const core::CollectStep& order) { collect(order); },
+          [this](const core::TimeSchedule& order) { time(order); },
+          [this](const core::OpenRun& order) { open(order); }};
 }
 
 void SimSteward::disconnect() {
@@ -45,10 +47,12 @@ void SimSteward::prepare(const core::PrepareStep& order) {
   std::vector<journal::Blob> blobs;
   core::StepPrepared report;
   report.step = order.step;
+  report.opening = order.opening;
   using Result = core::StepPrepared::Result;
   const uint64_t die = rng_.below(100);
   if (die < 70) {
     report = to_run(order.step, blobs);
+    report.opening = order.opening;
   } else if (die < 80) {
     report.result = Result::reuse;
     report.outputs = R"({"n":1})";
@@ -67,6 +71,7 @@ void SimSteward::collect(const core::CollectStep& order) {
   core::StepCollected report;
   report.step = order.step;
   report.job = order.job;
+  report.opening = order.opening;
   report.failed = rng_.chance(150);
   if (report.failed)
     report.message = "a check did not hold";
@@ -74,6 +79,36 @@ void SimSteward::collect(const core::CollectStep& order) {
     report.outputs = R"({"loss":0.5})";
   if (!report.failed && rng_.chance(500)) report.cache = digest_of(rng_.below(20));
   answer(std::move(report), {});
+}
+
+// Its expression is the seconds between two times.
+void SimSteward::time(const core::TimeSchedule& order) {
+  const core::ScheduleTimes times{order.id, order.revision, order.after,
+                                  schedule_times(order.timing, order.after)};
+  answer(times, {});
+}
+
+void SimSteward::open(const core::OpenRun& order) {
+  core::RunPlanned report;
+  report.id = order.id;
+  report.revision = order.revision;
+  report.number = order.number;
+  std::vector<journal::Blob> blobs;
+  if (rng_.chance(100)) {
+    report.error = "its file does not read any more";
+  } else {
+    const uint64_t number = kFirstPayload + ++serial_ + 10;
+    report.run.name = order.schedule;
+    report.run.files = digest_of(number);
+    report.run.kinds.emplace_back();
+    report.run.kinds.back().terms.resources.cpu_milli = 100;
+    report.run.keep = true;
+    core::NewStep& step = report.run.steps.emplace_back();
+    step.name = "a";
+    step.payload = digest_of(number);
+    blobs.push_back({step.payload, wire::encode(payload_of(number))});
+  }
+  answer(std::move(report), std::move(blobs));
 }
 
 void SimSteward::answer(core::Report report, std::vector<journal::Blob> blobs) {

@@ -30,6 +30,8 @@ class SimSteward {
  private:
   void prepare(const core::PrepareStep& order);
   void collect(const core::CollectStep& order);
+  void time(const core::TimeSchedule& order);
+  void open(const core::OpenRun& order);
   // At once, late, twice, or not until the server is another one.
   void answer(core::Report report, std::vector<journal::Blob> blobs);
   void deliver(core::Report report, std::vector<journal::Blob> blobs);

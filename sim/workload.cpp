@@ -156,6 +156,10 @@ void Workload::clear_away() {
     for (const auto& [id, each] : state.reservations) order(core::CancelReservation{each.name});
     for (const auto& each : state.calendar.entries) order(core::DeleteCalendarEntry{each.name});
   }
+  for (const auto& [id, each] : state.schedules) {
+    if (!each.paused)
+      order(core::PauseSchedule{state.namespaces.at(each.ns).name, each.name, true});
+  }
   bool complete = true;
   for (const std::string& name : sites_) {
     const core::Site* site = state.site_named(name);

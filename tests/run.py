@@ -3,7 +3,7 @@
     ./test                    everything
     ./test unit e2e           two suites
     ./test unit:core e2e:jobs only the programs whose name contains the word
-    ./test sim --seconds 60   the simulator on new seeds for a minute
+    ./test sim --seconds 60   the simulator on new seeds for a minute; likewise fuzz, a minute for each fuzzer
     ./test --list             the suites and what they prove
 """
 
@@ -21,7 +21,7 @@ def parse(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a suite, or SUITE:WORD for part of one")
     parser.add_argument("--list", action="store_true", help="print the suites and stop")
-    parser.add_argument("--seconds", type=int, metavar="N", help="with sim: run new seeds for N seconds")
+    parser.add_argument("--seconds", type=int, metavar="N", help="with sim or fuzz: run new seeds for N seconds")
     options = parser.parse_args(argv)
     chosen = {}
     for name in options.names:
@@ -29,8 +29,8 @@ def parse(argv):
         if suite not in suites.ALL:
             parser.error(f"there is no suite {suite!r}; there are {', '.join(suites.ALL)}")
         chosen.setdefault(suite, []).append(word)
-    if options.seconds is not None and list(chosen) != ["sim"]:
-        parser.error("--seconds belongs to sim: write ./test sim --seconds N")
+    if options.seconds is not None and list(chosen) not in (["sim"], ["fuzz"]):
+        parser.error("--seconds belongs to sim or fuzz: write ./test sim --seconds N")
     return options, chosen or {name: [""] for name in suites.ALL}
 
 

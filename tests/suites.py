@@ -14,6 +14,7 @@ from harness import BUILD, CORES, ROOT, Outcome, build, each, one_case, run
 PYTHON = "/usr/bin/python3"
 PROGRAM_SECONDS = 900  # no test program may take longer
 FUZZ_SECONDS = 10
+FUZZ_SEED = 1  # a change is judged by what it does, not by what chance finds; new seeds are for --seconds
 FUZZ_CORPUS_MAX = 2000  # files; beyond, a corpus starts anew
 SIM_SEEDS = range(1, 21)
 SANITIZER_ENV = {
@@ -117,7 +118,9 @@ def asan(report, wants, options):
 
 
 def fuzz(report, wants, options):
-    """every fuzzer for 10 seconds, from its kept corpus"""
+    """every fuzzer for 10 seconds from its fixed seed, or --seconds N from a new one"""
+    seconds = FUZZ_SECONDS if options.seconds is None else options.seconds
+    seed = FUZZ_SEED if options.seconds is None else 0  # libFuzzer draws one of its own for 0
     build(report, "asan", "unit_tests")
     names = [name.removeprefix("fuzz_") for name in unit_programs("asan") if name.startswith("fuzz_")]
 
@@ -129,9 +132,9 @@ def fuzz(report, wants, options):
         seeds = ROOT / "tests/corpus" / name
         crash = ROOT / "build/fuzz" / f"{name}-"
         program = BUILD["asan"] / f"bin/fuzz_{name}"
-        done = run([program, kept, *([seeds] if seeds.is_dir() else []), f"-max_total_time={FUZZ_SECONDS}",
-                    "-timeout=5", "-rss_limit_mb=2048", "-max_len=65536", "-verbosity=0", "-print_final_stats=1",
-                    f"-artifact_prefix={crash}"], timeout=FUZZ_SECONDS + 120, env=SANITIZER_ENV)
+        done = run([program, kept, *([seeds] if seeds.is_dir() else []), f"-max_total_time={seconds}",
+                    f"-seed={seed}", "-timeout=5", "-rss_limit_mb=2048", "-max_len=65536", "-verbosity=0",
+                    "-print_final_stats=1", f"-artifact_prefix={crash}"], timeout=seconds + 120, env=SANITIZER_ENV)
         hint = f"\nrun it again: build/asan/bin/fuzz_{name} FILE, with the file named above\n"
         report.add(name, one_case(done, hint), done.seconds)
 

@@ -7,6 +7,7 @@ build | compiler, linker and build tool | clang-19 lld-19 cmake ninja-build ccac
 build | HTTP, JSON and TLS | libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev
 build | storage, YAML, errors, command line, logs, metrics | libsqlite3-dev libyaml-dev libexpected-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev
 build | archives that are uploaded | libarchive-dev
+build | time zones of schedules | libcctz-dev tzdata
 build | the sandbox that jobs run in | bubblewrap
 build | graphs of workflows and their archives | graphviz libzip-dev
 test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-rt-19-dev llvm-19

@@ -69,7 +69,10 @@ bool reserved_for(const core::Reservation& reservation, NamespaceId ns) {
 void Agenda::recorded(uint64_t, const core::Event& event, const core::State& after) {
   match(
       event.body, [&](const core::TaskPlaced& e) { place(e, event.at, after); },
-      [&](const core::TaskStarted& e) { held_.at(e.attempt).since = e.started; },
+      [&](const core::TaskStarted& e) {
+        held_.at(e.attempt).since = e.started;
+        held_.at(e.attempt).started = true;
+      },
       [&](const core::TaskStopping& e) { held_.at(e.attempt).stopping = true; },
       [&](const core::TaskEnded& e) { release(e.attempt, event.at); },
       [&](const core::TaskRetried& e) { release(e.attempt, event.at); },
@@ -84,19 +87,20 @@ void Agenda::recorded(uint64_t, const core::Event& event, const core::State& aft
 void Agenda::place(const core::TaskPlaced& placed, Time at, const core::State& after) {
   const core::Job* job = after.job(placed.attempt.job);
   if (!job) return broke(to_string(placed.attempt) + " is placed without a job");
-  const Held held{placed.placement, after.terms_of(*job), job->ns, placed.behind, at, false};
+  const Held held{placed.placement, after.terms_of(*job), job->ns, placed.behind, at};
   held_[placed.attempt] = held;
   if (!held.behind) check_calendar(placed.attempt, held, at, after);
   check_reserved(placed.attempt, held, at, after);
 }
 
-// Whoever is in line behind it has its room now.
+// Whoever is in line behind it has its room now, or its place in the line; that it has started may
+// be known before.
 void Agenda::release(AttemptId attempt, Time at) {
-  held_.erase(attempt);
+  const auto left = held_.extract(attempt);
   for (auto& [other, held] : held_) {
     if (held.behind != attempt) continue;
-    held.behind.reset();
-    held.since = at;
+    held.behind = left ? left.mapped().behind : std::nullopt;
+    if (!held.behind && !held.started) held.since = at;
   }
 }
 

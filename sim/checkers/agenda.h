@@ -30,6 +30,7 @@ class Agenda : public Checker {
     NamespaceId ns;
     std::optional<AttemptId> behind;
     Time since;
+    bool started = false;
     bool stopping = false;
   };
   // What is held on one node, or kept there.

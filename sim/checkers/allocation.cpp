@@ -62,8 +62,7 @@ void Allocation::place(const core::TaskPlaced& placed, const core::State& after)
 
 void Allocation::line_up(const core::TaskPlaced& placed, Held held) {
   const auto leader = held_.find(*held.behind);
-  const bool same = leader != held_.end() && !leader->second.behind &&
-                    leader->second.placement == held.placement &&
+  const bool same = leader != held_.end() && leader->second.placement == held.placement &&
                     leader->second.resources == held.resources && leader->second.ns == held.ns;
   if (!same) broke(to_string(placed.attempt) + " lines up for room that is not as it asks");
   if (!held.placement.devices.empty()) broke(to_string(placed.attempt) + " lines up for devices");
@@ -80,8 +79,12 @@ void Allocation::count(const Held& held, int sign) {
 void Allocation::release(AttemptId attempt) {
   const auto held = held_.extract(attempt);
   if (!held) return broke(to_string(attempt) + " ended without having been placed");
-  if (held.mapped().behind) {
-    followers_.erase(*held.mapped().behind);
+  if (const auto& leader = held.mapped().behind) {
+    followers_.erase(*leader);
+    if (const auto next = followers_.extract(attempt)) {
+      held_.at(next.mapped()).behind = leader;
+      followers_.emplace(*leader, next.mapped());
+    }
     return;
   }
   if (const auto next = followers_.extract(attempt)) {

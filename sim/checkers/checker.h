@@ -23,6 +23,7 @@ struct RunBegan {
   core::Resources resources;
   std::string payload;  // the command it was given
   Time at;
+  std::string items;  // the numbers of the items it was given
 };
 struct RunEnded {
   AttemptId attempt;

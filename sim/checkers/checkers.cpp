@@ -1,6 +1,7 @@
 #include "sim/checkers/acknowledged.h"
 #include "sim/checkers/agenda.h"
 #include "sim/checkers/allocation.h"
+#include "sim/checkers/feeds.h"
 #include "sim/checkers/gangs.h"
 #include "sim/checkers/idempotency.h"
 #include "sim/checkers/one_attempt.h"
@@ -8,6 +9,7 @@
 #include "sim/checkers/queues.h"
 #include "sim/checkers/reasons.h"
 #include "sim/checkers/replay.h"
+#include "sim/checkers/schedules.h"
 #include "sim/checkers/settles.h"
 #include "sim/checkers/shares.h"
 #include "sim/checkers/steps.h"
@@ -31,6 +33,8 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   all.push_back(std::make_unique<Yields>());
   all.push_back(std::make_unique<Gangs>());
   all.push_back(std::make_unique<Queues>());
+  all.push_back(std::make_unique<Feeds>());
+  all.push_back(std::make_unique<Schedules>());
   return all;
 }
 

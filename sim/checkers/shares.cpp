@@ -95,12 +95,13 @@ void Shares::hold(const core::TaskPlaced& placed, const core::State& after) {
 
 void Shares::release(AttemptId attempt) {
   const auto found = held_.extract(attempt);
-  if (!found || found.mapped().behind) return;
-  in_use_[found.mapped().ns] -= found.mapped().cpu_milli;
+  if (!found) return;
+  const auto leader = found.mapped().behind;
+  if (!leader) in_use_[found.mapped().ns] -= found.mapped().cpu_milli;
   for (auto& [other, held] : held_) {
     if (held.behind != attempt) continue;
-    held.behind.reset();
-    in_use_[held.ns] += held.cpu_milli;
+    held.behind = leader;
+    if (!leader) in_use_[held.ns] += held.cpu_milli;
   }
 }
 

@@ -44,6 +44,9 @@ void Steps::recorded(uint64_t, const core::Event& event, const core::State&) {
       [&](const core::JobSubmitted& e) {
         if (e.of.workflow) job_submitted(e);
       },
+      [&](const core::StepFeeding& e) { feeding(e.step); },
+      [&](const core::FeedStopped& e) { feed_stopped(e.step); },
+      [&](const core::FedJobEnded& e) { fed_job_over(e); },
       [&](const core::JobReopened& e) {
         if (jobs_.contains(e.job.id))
           broke("job " + to_string(e.job.id) + " of a step runs again behind its workflow's back");
@@ -86,6 +89,7 @@ void Steps::added(const core::StepsAdded& event) {
     return broke("steps of workflow " + to_string(event.id) + " are numbered with a gap");
   for (const core::NewStep& each : event.steps) {
     Step step{.name = each.name, .prepared = each.prepared, .collected = each.collected};
+    step.fed = !each.feed.queue.empty();
     for (const core::Need& need : each.needs) {
       if (need.step >= flow->steps.size())
         return broke("step " + each.name + " needs one that is not before it");
@@ -111,10 +115,10 @@ void Steps::check_begin(const Flow& flow, core::StepRef ref, bool starts) {
       return broke(name_of(ref) + " begins although " + other.name + " ended as " +
                    enum_name(other.how));
   }
+  if (flow.paused) return broke(name_of(ref) + " begins in a workflow that is paused");
   if (!starts) return;
   if (!flow.sealed) return broke(name_of(ref) + " begins before all steps are there");
   if (flow.cancelled) return broke(name_of(ref) + " begins in a workflow that is cancelled");
-  if (flow.paused) return broke(name_of(ref) + " begins in a workflow that is paused");
   const auto busy = std::count_if(flow.steps.begin(), flow.steps.end(), under_way);
   if (flow.parallel_max && busy >= static_cast<int64_t>(flow.parallel_max))
     broke(name_of(ref) + " begins beside as many as may be under way at once");
@@ -129,9 +133,48 @@ void Steps::preparing(core::StepRef ref) {
   step->phase = Phase::preparing;
 }
 
+void Steps::feeding(core::StepRef ref) {
+  Step* step = step_of(ref, "goes through a queue");
+  if (!step) return;
+  if (!step->fed || step->phase != (step->prepared ? Phase::preparing : Phase::idle))
+    return broke(name_of(ref) + " goes through a queue out of turn");
+  check_begin(flows_.at(ref.workflow), ref, !step->prepared);
+  step->phase = Phase::running;
+  step->stopped = false;
+}
+
+// It stays so when the workflow goes on with other steps meanwhile.
+void Steps::feed_stopped(core::StepRef ref) {
+  Step* step = step_of(ref, "is stopped");
+  if (!step) return;
+  const Flow& flow = flows_.at(ref.workflow);
+  if (!flow.cancelled && !flow.fail_fast)
+    return broke(name_of(ref) + " is stopped although nobody cancelled it");
+  step->stopped = true;
+}
+
+void Steps::fed_job(const core::JobSubmitted& event, Step& step) {
+  const Flow& flow = flows_.at(event.of.workflow);
+  if (step.phase != Phase::running || step.stopped)
+    return broke(name_of(event.of) + " gets a job out of turn");
+  if (flow.paused || flow.cancelled)
+    return broke(name_of(event.of) + " leases items in a workflow that is paused or cancelled");
+  step.job = event.id;
+  step.jobs.insert(event.id);
+  jobs_[event.id] = event.of;
+  payloads_[event.id] = event.payload;
+}
+
+void Steps::fed_job_over(const core::FedJobEnded& event) {
+  Step* step = step_of(event.step, "has a job that is over");
+  if (step && step->jobs.erase(event.job) == 0)
+    broke("job " + to_string(event.job) + " is over and is not that of " + name_of(event.step));
+}
+
 void Steps::job_submitted(const core::JobSubmitted& event) {
   Step* step = step_of(event.of, "gets a job");
   if (!step) return;
+  if (step->fed) return fed_job(event, *step);
   if (step->job)
     return broke(name_of(event.of) + " gets job " + to_string(event.id) + " beside job " +
                  to_string(step->job));
@@ -149,7 +192,7 @@ void Steps::job_ended(const core::JobEnded& event) {
   if (of == jobs_.end()) return;
   ended_.insert(event.id);
   Step* step = step_of(of->second, "has a job that ends");
-  if (!step) return;
+  if (!step || step->fed) return;
   if (step->job != event.id || step->phase != Phase::running)
     return broke("job " + to_string(event.id) + " ends and is not that of " + name_of(of->second));
   step->phase = Phase::finished;
@@ -159,8 +202,9 @@ void Steps::job_ended(const core::JobEnded& event) {
 void Steps::collecting(core::StepRef ref) {
   Step* step = step_of(ref, "is collected");
   if (!step) return;
-  const bool may =
-      step->collected && step->phase == Phase::finished && step->outcome == Outcome::succeeded;
+  const bool dry = step->fed && step->phase == Phase::running && step->jobs.empty();
+  const bool ran = step->phase == Phase::finished && step->outcome == Outcome::succeeded;
+  const bool may = step->collected && (dry || ran);
   if (!may) return broke(name_of(ref) + " is collected out of turn");
   step->phase = Phase::collecting;
 }
@@ -194,7 +238,11 @@ std::string Steps::unreal(const Flow& flow, const Step& step, const core::StepsE
     case Phase::over:
       return "a second time";
     case Phase::running:
-      return "while its job runs";
+      if (!step.fed || !step.jobs.empty()) return "while its job runs";
+      if (how == StepState::cancelled && step.stopped) return {};
+      if (how == StepState::cancelled) return unreal_fall(flow, step, event);
+      if (how == StepState::succeeded && step.collected) return "before it was collected";
+      return how == StepState::succeeded || how == StepState::failed ? "" : "although it had begun";
     case Phase::idle:
       if (how == StepState::succeeded || how == StepState::failed) return "without having begun";
       return unreal_fall(flow, step, event);

@@ -44,6 +44,9 @@ class Steps : public Checker {
     core::StepState how = core::StepState::waiting;    // once it is over
     core::Outcome outcome = core::Outcome::succeeded;  // of its job
     JobId job;                                         // of this opening
+    bool fed = false;                                  // it has a job for each lease of items
+    bool stopped = false;                              // such a one leases no more
+    std::set<JobId> jobs;                              // of such a one that are not over
   };
   struct Flow {
     std::vector<Step> steps;
@@ -61,6 +64,10 @@ class Steps : public Checker {
   void added(const core::StepsAdded& event);
   void preparing(core::StepRef ref);
   void collecting(core::StepRef ref);
+  void feeding(core::StepRef ref);
+  void feed_stopped(core::StepRef ref);
+  void fed_job(const core::JobSubmitted& event, Step& step);
+  void fed_job_over(const core::FedJobEnded& event);
   void job_submitted(const core::JobSubmitted& event);
   void job_ended(const core::JobEnded& event);
   void steps_ended(const core::StepsEnded& event);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/workflows.h"
+#include "report/workflow_run.h"
 #include "spec/cloudmesh/cc_file.h"
 #include "spec/cloudmesh/cc_status.h"
 
@@ -37,6 +38,15 @@ struct KeptWorkflowFile {
 [[nodiscard]] Result<std::optional<journal::KeptWorkflow>> newest_run(journal::History& history,
                                                                       NamespaceId ns,
                                                                       const std::string& name);
+
+// The workflow with the state of its last run, if there was one, and with its labels rendered.
+// cloudmesh_show.cpp
+void with_last_run(const CallPtr& call, KeptWorkflowFile kept,
+                   std::function<void(const spec::cc::CcWorkflow&)> then);
+// For drawing, with the labels, shapes and colours that the file gives.
+report::WorkflowRun drawn_run(const spec::cc::CcWorkflow& workflow);
+// A table of its nodes.
+std::string jobs_html(const spec::cc::CcWorkflow& workflow);
 
 // Refuses while a run is under way in files that would go with the definition.
 [[nodiscard]] Result<void> may_replace(const CallPtr& call, const DefinitionsOf& of,

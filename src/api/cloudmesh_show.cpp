@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "base/text.h"
 #include "report/graph.h"
+#include "report/html.h"
 #include "spec/cloudmesh/cc_write.h"
 
 namespace atl::api {
@@ -59,24 +60,6 @@ report::StepState drawn_state(const std::string& status) {
   return status == "undefined" ? report::StepState::blocked : report::StepState::waiting;
 }
 
-// With the labels, shapes and colours that the file gives.
-report::WorkflowRun drawn(const CcWorkflow& workflow) {
-  report::WorkflowRun run;
-  run.name = workflow.name;
-  for (const CcNode& node : workflow.nodes) {
-    report::StepRun& step = run.steps.emplace_back();
-    step.name = node.name;
-    step.state = drawn_state(node.status);
-    step.label = node.label;
-    if (!node.shape.empty()) step.shape = node.shape;
-    for (const auto& [status, color] : workflow.colors) {
-      if (status == node.status) step.color = color;
-    }
-    for (const uint32_t parent : node.parents) step.needs.push_back({parent, false, false});
-  }
-  return run;
-}
-
 // What {os.VAR} can tell: the server's own environment is not for everybody.
 std::map<std::string, std::string> label_environment(const Looking& looking) {
   char host[256] = {};
@@ -112,52 +95,11 @@ void look_on(const LookingPtr& looking) {
              });
 }
 
-void with_last_run(const CallPtr& call, KeptWorkflowFile kept,
-                   std::function<void(const CcWorkflow&)> then) {
-  const auto run = newest_run(call->context.history, kept.of.id, kept.name);
-  if (!run) return call->refuse(run.error());
-  auto looking = std::make_shared<Looking>(
-      Looking{call, std::move(kept.file.workflow), {}, {}, std::move(then)});
-  if (!*run) return finish_look(looking);
-  find_workflow(call, (*run)->id, [looking](ShownWorkflow shown) {
-    looking->run = std::move(shown);
-    look_on(looking);
-  });
-}
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const char* safe = c == '&'   ? "&amp;"
-                       : c == '<' ? "&lt;"
-                       : c == '>' ? "&gt;"
-                       : c == '"' ? "&quot;"
-                                  : nullptr;
-    safe ? void(out += safe) : void(out += c);
-  }
-  return out;
-}
-
 std::string html_table(const std::string& name, const CcWorkflow& workflow) {
-  std::string out = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" +
-                    html_text(name) + "</title></head><body>\n<h1>" + html_text(name) +
-                    "</h1>\n<table border=\"1\">\n<tr>";
-  for (const char* title :
-       {"number", "host", "status", "name", "progress", "script", "user", "parent", "kind"})
-    out += std::string("<th>") + title + "</th>";
-  out += "</tr>\n";
-  for (const CcNode& node : workflow.nodes) {
-    std::string parents;
-    for (const uint32_t parent : node.parents)
-      parents += (parents.empty() ? "" : " ") + workflow.nodes[parent].name;
-    out += "<tr>";
-    for (const std::string& cell :
-         {std::to_string(node.number), node.host, node.status, node.name,
-          std::to_string(node.progress), node.script, node.user, parents, node.kind})
-      out += "<td>" + html_text(cell) + "</td>";
-    out += "</tr>\n";
-  }
-  return out + "</table>\n</body></html>\n";
+  const std::string title = report::escaped(name);
+  return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + title +
+         "</title></head><body>\n<h1>" + title + "</h1>\n" + jobs_html(workflow) +
+         "</body></html>\n";
 }
 
 void respond_text(const CallPtr& call, const char* type, std::string text) {
@@ -191,6 +133,56 @@ const CcNode* node_named(const CcWorkflow& workflow, std::string_view name) {
 }
 
 }  // namespace
+
+report::WorkflowRun drawn_run(const CcWorkflow& workflow) {
+  report::WorkflowRun run;
+  run.name = workflow.name;
+  for (const CcNode& node : workflow.nodes) {
+    report::StepRun& step = run.steps.emplace_back();
+    step.name = node.name;
+    step.state = drawn_state(node.status);
+    step.label = node.label;
+    if (!node.shape.empty()) step.shape = node.shape;
+    for (const auto& [status, color] : workflow.colors) {
+      if (status == node.status) step.color = color;
+    }
+    for (const uint32_t parent : node.parents) step.needs.push_back({parent, false, false});
+  }
+  return run;
+}
+
+void with_last_run(const CallPtr& call, KeptWorkflowFile kept,
+                   std::function<void(const CcWorkflow&)> then) {
+  const auto run = newest_run(call->context.history, kept.of.id, kept.name);
+  if (!run) return call->refuse(run.error());
+  auto looking = std::make_shared<Looking>(
+      Looking{call, std::move(kept.file.workflow), {}, {}, std::move(then)});
+  if (!*run) return finish_look(looking);
+  find_workflow(call, (*run)->id, [looking](ShownWorkflow shown) {
+    looking->run = std::move(shown);
+    look_on(looking);
+  });
+}
+
+std::string jobs_html(const CcWorkflow& workflow) {
+  std::string out = "<table border=\"1\">\n<tr>";
+  for (const char* title :
+       {"number", "host", "status", "name", "progress", "script", "user", "parent", "kind"})
+    out += std::string("<th>") + title + "</th>";
+  out += "</tr>\n";
+  for (const CcNode& node : workflow.nodes) {
+    std::string parents;
+    for (const uint32_t parent : node.parents)
+      parents += (parents.empty() ? "" : " ") + workflow.nodes[parent].name;
+    out += "<tr>";
+    for (const std::string& cell :
+         {std::to_string(node.number), node.host, node.status, node.name,
+          std::to_string(node.progress), node.script, node.user, parents, node.kind})
+      out += "<td>" + report::escaped(cell) + "</td>";
+    out += "</tr>\n";
+  }
+  return out + "</table>\n";
+}
 
 std::string status_of_step(core::StepState state, bool started) {
   if (state == core::StepState::running && !started) return "submitted";
@@ -241,7 +233,7 @@ void show_definition(const CallPtr& call) {
     const std::string name = kept->name;
     with_last_run(call, std::move(*kept), [call, name, output](const CcWorkflow& workflow) {
       if (output != "graph") return respond_workflow(call, name, output, workflow);
-      run_on(call->context.slow, call, [call, run = drawn(workflow)] {
+      run_on(call->context.slow, call, [call, run = drawn_run(workflow)] {
         respond_text(call, "image/svg+xml", report::to_svg(run));
       });
     });

@@ -186,5 +186,57 @@ TEST_F(Cloudmesh, CountersTellWhatChanges) {
   EXPECT_EQ(as("ada", "GET", "/cloudmesh/done-count/none").status, 404);
 }
 
+TEST_F(Cloudmesh, PortalPagesShowWhatIsKeptAndChangeNothing) {
+  EXPECT_NE(get("/cloudmesh").find("None is kept here yet"), std::string::npos);
+  keep("ada", "flood", kFlood);
+  const std::string home = get("/cloudmesh/home?namespace=default");
+  EXPECT_NE(home.find("href=\"/cloudmesh/workflow-graph/flood?namespace=default\""),
+            std::string::npos)
+      << home;
+  EXPECT_NE(get("/cloudmesh/workflow-graph/flood").find("<svg"), std::string::npos);
+  EXPECT_NE(get("/cloudmesh/serve-datatable/flood").find("<td>plot</td>"), std::string::npos);
+  const std::string watcher = get("/cloudmesh/watcher/flood");
+  EXPECT_NE(watcher.find("data-count=\"/cloudmesh/ready-count/flood\">2<"), std::string::npos)
+      << watcher;
+  const std::string running = get("/cloudmesh/workflow-running/flood");
+  for (const char* part : {"<svg", "<td>fetch</td>", "data-count="})
+    EXPECT_NE(running.find(part), std::string::npos) << part;
+  EXPECT_NE(get("/cloudmesh/edit/flood").find("- fetch,plot"), std::string::npos);
+  EXPECT_NE(get("/cloudmesh/delete/flood").find("data-method=\"DELETE\""), std::string::npos);
+  EXPECT_NE(get("/cloudmesh/reset/flood").find("data-to=\"/cloudmesh/workflow/run/flood\""),
+            std::string::npos);
+  EXPECT_EQ(get("/cloudmesh/workflows"), R"({"workflows":["flood"]})") << "looking deletes nothing";
+  EXPECT_EQ(get("/api/v1/workflows"), R"({"workflows":[],"next":null})") << "and runs nothing";
+  EXPECT_NE(get("/cloudmesh/generate-example").find("fetch,train,plot"), std::string::npos);
+  EXPECT_NE(get("/cloudmesh/preferences").find("You are watcher"), std::string::npos);
+  EXPECT_EQ(as("watcher", "GET", "/cloudmesh/edit/none").status, 404);
+}
+
+TEST_F(Cloudmesh, PortalPagesEscapeWhatPeopleWroteAndAskNothingOfOthers) {
+  keep("ada", "evil",
+       "workflow: {nodes: {a: {exec: '</textarea><script>x</script>', label: '<b>&', user: "
+       "'\"><img src=x>'}}}");
+  const std::string evil = "%22%3E%3Cscript%3E";
+  for (const std::string page :
+       {"", "/home", "/about", "/contact", "/manpage", "/preferences", "/add", "/generate-example",
+        "/edit/evil", "/delete/evil", "/reset/evil", "/workflow-graph/evil",
+        "/serve-datatable/evil", "/watcher/evil", "/workflow-running/evil"}) {
+    const auto shown = as("watcher", "GET", "/cloudmesh" + page);
+    EXPECT_EQ(shown.status, 200) << page << shown.body;
+    const std::string policy(shown.headers.get("Content-Security-Policy"));
+    for (const char* rule : {"default-src 'none'", "script-src 'sha256-", "form-action 'self'",
+                             "base-uri 'none'", "frame-ancestors 'none'"})
+      EXPECT_NE(policy.find(rule), std::string::npos) << page << rule;
+    EXPECT_EQ(policy.find("http"), std::string::npos);
+    for (const char* wrong :
+         {"<script>x", "<img", "<b>&", "src=\"", "href=\"http", "https:", "url("})
+      EXPECT_EQ(shown.body.find(wrong), std::string::npos) << page << wrong;
+    const auto other = as("watcher", "GET", "/cloudmesh" + page + "?namespace=" + evil);
+    EXPECT_TRUE(other.content_type.find("html") == std::string::npos ||
+                other.body.find("\"><script>") == std::string::npos)
+        << page;
+  }
+}
+
 }  // namespace
 }  // namespace atl::api

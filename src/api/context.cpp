@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/tapis.h"
 #include "base/text.h"
 
 namespace atl::api {
@@ -82,9 +83,15 @@ void Call::respond_empty(int status) {
   respond({.status = status, .content_type = {}, .body = {}, .headers = {}});
 }
 
-void Call::refuse(const Error& error) { respond(problem_response(error, request().id)); }
+void Call::refuse(const Error& error) { refuse(status_of(error.code), error); }
 void Call::refuse(int status, const Error& error) {
-  respond(problem_response(status, error, request().id));
+  respond(refusal(context, index, status, error, request().id));
+}
+
+http::Response refusal(const Context& context, size_t endpoint, int status, const Error& error,
+                       std::string_view request_id) {
+  if (endpoints()[endpoint].tapis) return tapis_refusal(status, error, context.options.version);
+  return problem_response(status, error, request_id);
 }
 
 std::shared_ptr<http::Stream> Call::stream(int status, http::Headers headers) {

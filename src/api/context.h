@@ -74,6 +74,10 @@ struct Call : std::enable_shared_from_this<Call> {
   [[nodiscard]] Result<Selector> selector() const;                  // of {id}
 };
 
+// How the endpoint tells an error.
+http::Response refusal(const Context& context, size_t endpoint, int status, const Error& error,
+                       std::string_view request_id);
+
 // Begins a server-sent event stream, or refuses the call (null) when there are too many.
 std::shared_ptr<http::Stream> open_stream(const CallPtr& call);
 

@@ -25,7 +25,8 @@ const std::vector<Endpoint>& endpoints() {
     std::vector<Endpoint> list;
     for (auto* group : {job_endpoints, job_output_endpoints, workflow_endpoints,
                         cloudmesh_endpoints, event_endpoints, platform_endpoints, sharing_endpoints,
-                        when_endpoints, site_endpoints, server_endpoints, queue_endpoints}) {
+                        when_endpoints, site_endpoints, server_endpoints, queue_endpoints,
+                        secret_endpoints, tapis_endpoints, schedule_endpoints}) {
       for (Endpoint& endpoint : group()) list.push_back(std::move(endpoint));
     }
     return list;

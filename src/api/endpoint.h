@@ -45,6 +45,7 @@ struct Endpoint {
   void (*handle)(const CallPtr& call) = nullptr;
   bool changes = false;  // a read-only token may not
   std::optional<uint64_t> body_max = {};
+  bool tapis = false;  // errors come in the envelope of Tapis too
 };
 
 std::vector<Endpoint> job_endpoints();
@@ -58,6 +59,9 @@ std::vector<Endpoint> site_endpoints();
 std::vector<Endpoint> event_endpoints();
 std::vector<Endpoint> server_endpoints();
 std::vector<Endpoint> queue_endpoints();
+std::vector<Endpoint> tapis_endpoints();
+std::vector<Endpoint> secret_endpoints();
+std::vector<Endpoint> schedule_endpoints();
 
 // All of them, in the order of the documentation. Constant.
 const std::vector<Endpoint>& endpoints();

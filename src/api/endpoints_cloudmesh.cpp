@@ -116,6 +116,38 @@ Endpoint counter(const char* path, const char* summary, void (*handle)(const Cal
   return endpoint;
 }
 
+// Of cc's portal. Those without a workflow in their path are for whoever is known.
+Endpoint page(const char* path, const char* summary, void (*handle)(const CallPtr& call)) {
+  Endpoint endpoint = route("GET", path, summary, handle);
+  endpoint.response_type = "text/html";
+  if (std::string_view(path).find('{') == std::string_view::npos) {
+    endpoint.params = {namespace_param()};
+    if (handle != portal_home) endpoint.needs = Needs::user;
+  }
+  return endpoint;
+}
+
+std::vector<Endpoint> portal() {
+  return {
+      page("/cloudmesh", "The workflows that are kept, as a page.", portal_home),
+      page("/cloudmesh/home", "The same.", portal_home),
+      page("/cloudmesh/about", "What this is, as a page.", portal_about),
+      page("/cloudmesh/contact", "Whom to ask, as a page.", portal_contact),
+      page("/cloudmesh/manpage", "The commands, as a page.", portal_manual),
+      page("/cloudmesh/preferences", "Who you are, as a page.", portal_preferences),
+      page("/cloudmesh/add", "A form to keep a workflow with.", portal_add),
+      page("/cloudmesh/generate-example", "The form with an example in it.", portal_example),
+      page("/cloudmesh/edit/{workflow}", "The form with its file in it.", portal_edit),
+      page("/cloudmesh/delete/{workflow}", "A page with a button that deletes it.", portal_delete),
+      page("/cloudmesh/reset/{workflow}", "A page with a button that runs it anew.", portal_reset),
+      page("/cloudmesh/workflow-graph/{workflow}", "Its graph, as a page.", portal_graph),
+      page("/cloudmesh/serve-datatable/{workflow}", "Its nodes, as a page.", portal_table),
+      page("/cloudmesh/watcher/{workflow}", "Its counters on a page, as they change.",
+           portal_watcher),
+      page("/cloudmesh/workflow-running/{workflow}", "Counters, graph and nodes, as a page.",
+           portal_running)};
+}
+
 }  // namespace
 
 std::vector<Endpoint> cloudmesh_endpoints() {
@@ -150,7 +182,7 @@ std::vector<Endpoint> cloudmesh_endpoints() {
   Endpoint remove_job = route("DELETE", "/cloudmesh/workflow/{workflow}/job/{job}",
                               "Delete a job with its dependencies.", delete_definition_job);
   remove_job.params.push_back(kJob);
-  return {
+  std::vector<Endpoint> all{
       list,
       upload("/cloudmesh/workflow"),
       upload("/cloudmesh/workflow/upload"),
@@ -170,6 +202,8 @@ std::vector<Endpoint> cloudmesh_endpoints() {
               "How many have been submitted, as it changes.", count_submitted),
       counter("/cloudmesh/running-count/{workflow}", "How many are running, as it changes.",
               count_running)};
+  for (Endpoint& each : portal()) all.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace atl::api

@@ -186,6 +186,19 @@ std::vector<Endpoint> workflow_endpoints() {
                                                      .sentence = "Only those that are under way.",
                                                      .example = "true",
                                                      .fallback = "false"}));
+  Endpoint outputs = look("/api/v1/workflows/{workflow}/steps/{step}/outputs",
+                          "Of a step that goes through a queue, what each of its jobs left.",
+                          fed_output_list_shape, list_fed_outputs);
+  outputs.params.push_back(path_param("step", "The step's number.", "0"));
+  outputs.params.push_back(query_param(
+      Kind::integer,
+      {.name = "after", .sentence = "Only jobs behind this number.", .example = "99", .low = 0}));
+  outputs.params.push_back(query_param(Kind::integer, {.name = "limit",
+                                                       .sentence = "How many at most.",
+                                                       .example = "100",
+                                                       .fallback = "100",
+                                                       .low = 1,
+                                                       .high = 1000}));
   Endpoint graph =
       made("/api/v1/workflows/{workflow}/graph", "The steps and what they need, drawn.",
            "image/svg+xml", show_workflow_graph);
@@ -245,6 +258,7 @@ std::vector<Endpoint> workflow_endpoints() {
       action("/api/v1/workflows/{workflow}/cancel", "End it: what runs is stopped.",
              cancel_workflow),
       retry,
+      outputs,
       {.path = "/schemas/workflow.json",
        .summary = "The JSON schema of a workflow's file, for editors.",
        .tag = "workflows",

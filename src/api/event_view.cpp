@@ -75,6 +75,10 @@ class Writer {
       for (const auto& [key, item] : v) {
         if constexpr (std::is_enum_v<typename T::key_type>)
           json_.key(enum_name(key));
+        else if constexpr (std::is_integral_v<typename T::key_type>)
+          json_.key(std::to_string(key));
+        else if constexpr (requires { key.value; })
+          json_.key(std::to_string(key.value));
         else
           json_.key(key);
         value(item);
@@ -101,6 +105,10 @@ WorkflowId workflow_of(const core::EventBody& body) {
                                [](const core::WorkflowCancelled& e) { return e.id; },
                                [](const core::StepPreparing& e) { return e.step.workflow; },
                                [](const core::StepCollecting& e) { return e.step.workflow; },
+                               [](const core::StepFeeding& e) { return e.step.workflow; },
+                               [](const core::FeedStopped& e) { return e.step.workflow; },
+                               [](const core::FedJobCollecting& e) { return e.step.workflow; },
+                               [](const core::FedJobEnded& e) { return e.step.workflow; },
                                [](const core::StepsEnded& e) { return e.id; },
                                [](const core::StepsReopened& e) { return e.id; },
                                [](const core::WorkflowEnded& e) { return e.id; },
@@ -109,7 +117,8 @@ WorkflowId workflow_of(const core::EventBody& body) {
                     body);
 }
 
-// What is large is not shown one by one: the steps that are added, and all of one that is reopened.
+// What is large is not shown one by one: the steps that are added, all of one that is reopened,
+// what a document says; nor what schedules run and are sent.
 bool write_short(JsonWriter& json, const core::EventBody& body) {
   if (const auto* added = std::get_if<core::StepsAdded>(&body)) {
     json.begin_object().member("id", to_string(added->id)).member("first", added->first);
@@ -118,6 +127,23 @@ bool write_short(JsonWriter& json, const core::EventBody& body) {
   }
   if (const auto* reopened = std::get_if<core::WorkflowReopened>(&body)) {
     json.begin_object().member("id", to_string(reopened->workflow.id)).end_object();
+    return true;
+  }
+  if (const auto* kept = std::get_if<core::DocumentKept>(&body)) {
+    json.begin_object().member("kind", kept->key.kind).member("name", kept->key.name);
+    json.member("bytes", uint64_t{kept->text.size()}).end_object();
+    return true;
+  }
+  if (const auto* set = std::get_if<core::ScheduleSet>(&body)) {
+    json.begin_object().member("id", std::to_string(set->id.value)).member("name", set->name);
+    json.member("revision", set->revision).member("trigger", enum_name(set->terms.trigger));
+    json.member("paused", set->paused).end_object();
+    return true;
+  }
+  if (const auto* fired = std::get_if<core::ScheduleFired>(&body)) {
+    json.begin_object().member("id", std::to_string(fired->id.value));
+    json.member("number", fired->number).member("cause", enum_name(fired->cause));
+    json.member("planned", fired->planned).member("late", fired->late).end_object();
     return true;
   }
   return false;
@@ -149,6 +175,14 @@ Concern concern_of(const core::EventBody& body) {
                  [](const core::SiteReported&) { return Concern{{}, {}, true}; },
                  [](const core::SiteDrained&) { return Concern{{}, {}, true}; },
                  [](const core::QueueSet& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::ScheduleSet& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::ScheduleDeleted& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::SchedulePaused& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::ScheduleFired& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::ScheduleSkipped& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::ScheduleOpened& e) { return Concern{e.ns, {}, false}; },
+                 [](const core::DocumentKept& e) { return Concern{e.key.ns, e.owner, false}; },
+                 [](const core::DocumentDropped& e) { return Concern{e.key.ns, {}, false}; },
                  [](const auto&) { return Concern{}; }},
       body);
 }

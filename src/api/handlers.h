@@ -61,6 +61,7 @@ void list_workflows(const CallPtr& call);  // workflows.cpp
 void show_workflow(const CallPtr& call);
 void list_steps(const CallPtr& call);
 void list_versions(const CallPtr& call);
+void list_fed_outputs(const CallPtr& call);
 void pause_workflow(const CallPtr& call);
 void resume_workflow(const CallPtr& call);
 void cancel_workflow(const CallPtr& call);
@@ -79,7 +80,21 @@ void link_definition(const CallPtr& call);
 void set_definition_job(const CallPtr& call);
 void delete_definition_job(const CallPtr& call);
 void run_definition(const CallPtr& call);  // cloudmesh_run.cpp
-void count_done(const CallPtr& call);      // cloudmesh_counts.cpp
+void portal_home(const CallPtr& call);     // cloudmesh_portal.cpp
+void portal_graph(const CallPtr& call);
+void portal_table(const CallPtr& call);
+void portal_watcher(const CallPtr& call);
+void portal_running(const CallPtr& call);
+void portal_edit(const CallPtr& call);
+void portal_delete(const CallPtr& call);
+void portal_reset(const CallPtr& call);
+void portal_add(const CallPtr& call);
+void portal_example(const CallPtr& call);
+void portal_about(const CallPtr& call);
+void portal_contact(const CallPtr& call);
+void portal_manual(const CallPtr& call);
+void portal_preferences(const CallPtr& call);
+void count_done(const CallPtr& call);  // cloudmesh_counts.cpp
 void count_ready(const CallPtr& call);
 void count_failed(const CallPtr& call);
 void count_submitted(const CallPtr& call);
@@ -111,6 +126,42 @@ void show_version(const CallPtr& call);
 void show_openapi(const CallPtr& call);
 void show_docs(const CallPtr& call);
 
+void list_secrets(const CallPtr& call);  // secrets.cpp
+void set_secret(const CallPtr& call);
+void delete_secret(const CallPtr& call);
+void list_tapis_secrets(const CallPtr& call);
+void show_tapis_secret(const CallPtr& call);
+void remove_tapis_secret(const CallPtr& call);
+void refuse_tapis(const CallPtr& call);  // tapis_envelope.cpp
+void show_tapis_health(const CallPtr& call);
+void list_tapis_tenants(const CallPtr& call);
+void list_tapis_groups(const CallPtr& call);  // tapis_groups.cpp
+void show_tapis_group(const CallPtr& call);
+void create_tapis_group(const CallPtr& call);
+void delete_tapis_group(const CallPtr& call);
+void list_tapis_users(const CallPtr& call);
+void show_tapis_user(const CallPtr& call);
+void add_tapis_user(const CallPtr& call);
+void change_tapis_user(const CallPtr& call);
+void remove_tapis_user(const CallPtr& call);
+void list_tapis_pipelines(const CallPtr& call);  // tapis_pipelines.cpp
+void create_tapis_pipeline(const CallPtr& call);
+void show_tapis_pipeline(const CallPtr& call);
+void change_tapis_pipeline(const CallPtr& call);
+void delete_tapis_pipeline(const CallPtr& call);
+void change_tapis_owner(const CallPtr& call);
+void list_tapis_tasks(const CallPtr& call);
+void show_tapis_task(const CallPtr& call);
+void create_tapis_task(const CallPtr& call);
+void change_tapis_task(const CallPtr& call);
+void delete_tapis_task(const CallPtr& call);
+void run_tapis_pipeline(const CallPtr& call);  // tapis_runs.cpp
+void list_tapis_runs(const CallPtr& call);
+void show_tapis_run(const CallPtr& call);
+void terminate_tapis_run(const CallPtr& call);
+void list_tapis_executions(const CallPtr& call);
+void show_tapis_execution(const CallPtr& call);
+
 void list_queues(const CallPtr& call);  // queues.cpp
 void create_queue(const CallPtr& call);
 void show_queue(const CallPtr& call);
@@ -124,5 +175,15 @@ void purge_items(const CallPtr& call);
 void put_items(const CallPtr& call);  // queue_items.cpp
 void list_dead(const CallPtr& call);
 void lease_items(const CallPtr& call);  // queue_lease.cpp
+
+void list_schedules(const CallPtr& call);  // schedules.cpp
+void create_schedule(const CallPtr& call);
+void show_schedule(const CallPtr& call);
+void change_schedule(const CallPtr& call);
+void pause_schedule(const CallPtr& call);
+void resume_schedule(const CallPtr& call);
+void run_schedule(const CallPtr& call);
+void delete_schedule(const CallPtr& call);
+void receive_hook(const CallPtr& call);  // hooks.cpp
 
 }  // namespace atl::api

@@ -88,7 +88,9 @@ void write_request(JsonWriter& json, const Endpoint& endpoint) {
   json.key(endpoint.request ? "application/json" : endpoint.request_type)
       .begin_object()
       .key("schema");
-  if (!endpoint.request) {
+  if (!endpoint.request && endpoint.tapis) {
+    json.begin_object().member("type", "object").end_object();
+  } else if (!endpoint.request) {
     json.begin_object().member("type", "string").member("format", "binary").end_object();
   } else if (&endpoint.request() == &spec::shape_of<spec::JobSpec>()) {
     json.begin_object().key("oneOf").begin_array();
@@ -144,6 +146,8 @@ void write_content(JsonWriter& json, const Endpoint& endpoint) {
 }
 
 void write_responses(JsonWriter& json, const Endpoint& endpoint) {
+  const std::string wrong =
+      std::string("#/components/responses/") + (endpoint.tapis ? "TapisError" : "Problem");
   json.key("responses").begin_object();
   json.key(std::to_string(endpoint.status)).begin_object().member("description", "As asked.");
   write_content(json, endpoint);
@@ -154,16 +158,13 @@ void write_responses(JsonWriter& json, const Endpoint& endpoint) {
     write_reference(json, endpoint.tried());
     json.end_object().end_object().end_object();
   }
-  json.key("default").begin_object().member("$ref", "#/components/responses/Problem").end_object();
+  json.key("default").begin_object().member("$ref", wrong).end_object();
   // Named one by one, because some checkers do not take `default` for an answer.
   for (const int status : {400, 401, 403, 404, 409, 412, 413, 422, 429, 503, 504}) {
     const bool open = endpoint.needs == Needs::nothing;
     if (open && status != 400 && status != 503) continue;
     if (status == 504 && !std::string_view(endpoint.path).ends_with("/exec")) continue;
-    json.key(std::to_string(status))
-        .begin_object()
-        .member("$ref", "#/components/responses/Problem")
-        .end_object();
+    json.key(std::to_string(status)).begin_object().member("$ref", wrong).end_object();
   }
   json.end_object();
 }
@@ -225,6 +226,13 @@ void write_components(JsonWriter& json) {
       .begin_object()
       .member("description", "What went wrong.");
   json.key("content").begin_object().key("application/problem+json").begin_object().key("schema");
+  write_reference(json, problem_shape());
+  json.end_object().end_object().end_object();
+  json.key("TapisError").begin_object().member("description", "What went wrong, as Tapis says it.");
+  json.key("content").begin_object().key("application/json").begin_object().key("schema");
+  write_reference(json, tapis_answer_shape());
+  // What is refused before it reaches a route, such as a path with control characters.
+  json.end_object().key("application/problem+json").begin_object().key("schema");
   write_reference(json, problem_shape());
   json.end_object().end_object().end_object().end_object();
   json.key("securitySchemes")

@@ -105,6 +105,19 @@ constexpr std::array kTokenWish{
          .sentence = "The namespaces it opens; all of the user's when left out.",
          .example = "[\"vision\"]",
          .high = 256}),
+    field<&TokenWish::jwt>({.name = "jwt",
+                            .sentence = "Whether it comes in the shape of a JWT, as clients of "
+                                        "Tapis want it.",
+                            .example = "true",
+                            .fallback = "false"}),
+};
+constexpr std::array kSecretWish{
+    field<&SecretWish::value>({.name = "value",
+                               .sentence = "What it says; shown to nobody again.",
+                               .example = "\"correct horse battery staple\"",
+                               .low = 1,
+                               .high = 64 << 10,
+                               .required = true}),
 };
 constexpr std::array kBackup{
     field<&BackupWish::file>({.name = "file",
@@ -151,6 +164,11 @@ const Shape& shape_of<UserChange>() {
 template <>
 const Shape& shape_of<TokenWish>() {
   static constexpr Shape shape{"NewToken", "A token to make.", kTokenWish};
+  return shape;
+}
+template <>
+const Shape& shape_of<SecretWish>() {
+  static constexpr Shape shape{"NewSecret", "A secret to set.", kSecretWish};
   return shape;
 }
 template <>

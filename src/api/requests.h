@@ -36,6 +36,10 @@ struct TokenWish {
   std::optional<Duration> expires_in;
   spec::Flag read_only;
   spec::Texts namespaces;
+  spec::Flag jwt;
+};
+struct SecretWish {
+  spec::Text value;
 };
 struct BackupWish {
   spec::Text file;
@@ -59,6 +63,8 @@ template <>
 const Shape& shape_of<api::UserChange>();
 template <>
 const Shape& shape_of<api::TokenWish>();
+template <>
+const Shape& shape_of<api::SecretWish>();
 template <>
 const Shape& shape_of<api::BackupWish>();
 

@@ -93,7 +93,24 @@ constexpr Sample kSamples[] = {
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/extend", nullptr, R"({"leases":[1]})"},
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/restore", nullptr, "{}"},
     {"POST", "/api/v1/namespaces/{namespace}/queues/{queue}/purge", nullptr, "{}"},
+    {"PUT", "/api/v1/namespaces/{namespace}/secrets/{secret}", nullptr, R"({"value":"x"})"},
+    {"POST", "/v3/workflows/groups", nullptr, R"({"id":"fresh"})"},
+    {"POST", "/v3/workflows/groups/{group}/users", nullptr, R"({"username":"rival"})"},
+    {"PATCH", "/v3/workflows/groups/{group}/users/{username}", nullptr, R"({"is_admin":false})"},
+    {"POST", "/v3/workflows/groups/{group}/pipelines", nullptr, R"({"id":"fresh"})"},
+    {"PATCH", "/v3/workflows/groups/{group}/pipelines/{pipeline}", nullptr,
+     R"({"description":"x"})"},
+    {"POST", "/v3/workflows/groups/{group}/pipelines/{pipeline}/tasks", nullptr,
+     R"({"id":"b","type":"application","image":"i","command":"true"})"},
+    {"PATCH", "/v3/workflows/groups/{group}/pipelines/{pipeline}/tasks/{task}", nullptr,
+     R"({"description":"x"})"},
+    {"POST", "/api/v1/namespaces/{namespace}/schedules", nullptr,
+     R"({"name":"fresh","files":{"f.yaml":"steps: {a: {run: x}}"},"cron":"@daily"})"},
+    {"PATCH", "/api/v1/namespaces/{namespace}/schedules/{schedule}", nullptr,
+     R"({"overlap":"wait"})"},
     {"GET", "/cloudmesh/workflows", "/cloudmesh/workflows?namespace=default", ""},
+    {"GET", "/cloudmesh", "/cloudmesh?namespace=default", ""},
+    {"GET", "/cloudmesh/home", "/cloudmesh/home?namespace=default", ""},
     {"POST", "/cloudmesh/workflow", "/cloudmesh/workflow?namespace=default&workflow_name=fresh",
      "workflow: {nodes: {a: {exec: 'true'}}}"},
     {"POST", "/cloudmesh/workflow/upload",
@@ -114,7 +131,12 @@ std::string filled(std::string path) {
        {std::pair("{id}", "1"), std::pair("{namespace}", "default"), std::pair("{site}", "local"),
         std::pair("{cohort}", "group"), std::pair("{entry}", "days"), std::pair("{node}", "node1"),
         std::pair("{reservation}", "course"), std::pair("{queue}", "frames"),
-        std::pair("{job}", "a")}) {
+        std::pair("{job}", "a"), std::pair("{group}", "default"), std::pair("{pipeline}", "demo"),
+        std::pair("{task}", "a"), std::pair("{username}", "ada"), std::pair("{secret}", "weather"),
+        std::pair("{run}", "00000000-0000-8000-8000-000000000004"),
+        std::pair("{execution}", "00000000-0001-8000-8000-000000000004"),
+        std::pair("{path...}", "pods"), std::pair("{schedule}", "nightly"),
+        std::pair("{hook}", "1")}) {
     if (const size_t at = path.find(name); at != std::string::npos)
       path.replace(at, std::string(name).size(), value);
   }
@@ -151,6 +173,26 @@ class Roles : public ApiTest {
             .target = "/api/v1/workflows",
             .body = R"({"files":{"f.yaml":"steps: {a: {run: x}}"},"paused":true})",
             .token = secrets[Who::member]});
+    // Pipelines of the member, one for each who may delete it; a run of the first is workflow 4.
+    for (const char* demo : {"demo", "demo2", "demo3"})
+      send({.method = "POST",
+            .target = "/v3/workflows/groups/default/pipelines",
+            .body = std::string(R"({"id":")") + demo +
+                    R"(","tasks":[{"id":"a","type":"application","image":"i","command":"x"}]})",
+            .token = secrets[Who::member]});
+    send({.method = "POST",
+          .target = "/v3/workflows/groups/default/pipelines/demo/run",
+          .token = secrets[Who::member]});
+    for (const char* secret : {"weather", "weather2"})
+      as("root", "PUT", std::string("/api/v1/namespaces/default/secrets/") + secret,
+         R"({"value":"x"})");
+    // Schedules of the member, one for each who may delete or take it.
+    for (const char* each : {"nightly", "nightly2", "nightly3"})
+      send({.method = "POST",
+            .target = "/api/v1/namespaces/default/schedules",
+            .body = std::string(R"({"name":")") + each +
+                    R"(","files":{"f.yaml":"steps: {a: {run: x}}"},"cron":"@daily"})",
+            .token = secrets[Who::member]});
     as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"frames"})");
     as("root", "POST", "/api/v1/namespaces/default/queues", R"({"name":"second"})");
     // Job 1 belongs to the member and runs.
@@ -176,6 +218,18 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
                    std::string("flood") + (who == Who::admin    ? "2"
                                            : who == Who::member ? "3"
                                                                 : ""));
+  if (std::string_view(endpoint.method) == "DELETE" && who != Who::platform_admin) {
+    if (const size_t at = target.find("/demo"); at != std::string::npos)
+      target.replace(at, 5, who == Who::admin ? "/demo2" : "/demo3");
+  }
+  if (std::string_view(endpoint.method) == "DELETE" && who == Who::platform_admin &&
+      target.ends_with("/weather"))
+    target += "2";
+  // One who changes a schedule takes it over.
+  const bool takes =
+      std::string_view(endpoint.method) == "DELETE" || std::string_view(endpoint.method) == "PATCH";
+  if (takes && target.ends_with("/nightly"))
+    target += who == Who::admin ? "2" : who == Who::member ? "3" : "";
   for (const Sample& sample : kSamples) {
     if (std::string(sample.method) != endpoint.method || std::string(sample.path) != endpoint.path)
       continue;
@@ -195,6 +249,7 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
     target = std::string("/api/v1/tokens/") + (mine == own.end() ? "2" : mine->second.second);
   if (const size_t at = target.find("{workflow}"); at != std::string::npos)
     target.replace(at, 10, who == Who::member ? "2" : who == Who::platform_admin ? "3" : "1");
+  if (const size_t at = target.find("{step}"); at != std::string::npos) target.replace(at, 6, "0");
   // The administrator before them has deleted the other one.
   if (path == "/api/v1/namespaces/{namespace}/queues/{queue}" &&
       std::string(endpoint.method) == "DELETE" && who == Who::platform_admin)
@@ -203,6 +258,8 @@ std::string target_of(const Endpoint& endpoint, Who who, std::string& body) {
   if (path.find("members/{user}") != std::string::npos && who == Who::platform_admin) {
     target = "/api/v1/namespaces/default/members/ada";
   }
+  if (path == "/v3/workflows/groups/{group}/users/{username}" && who != Who::platform_admin)
+    target = "/v3/workflows/groups/default/users/watcher";
   return target;
 }
 

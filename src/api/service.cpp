@@ -66,9 +66,10 @@ void Service::mount(http::Router& router) {
                           i](const http::Request& request) -> std::optional<http::Response> {
                   const auto actor = identify(*context, endpoints()[i], request);
                   if (actor) return std::nullopt;
-                  auto refusal = problem_response(actor.error(), request.id);
-                  context->metrics.record(i, refusal.status, {});
-                  return refusal;
+                  auto answer = refusal(*context, i, status_of(actor.error().code), actor.error(),
+                                        request.id);
+                  context->metrics.record(i, answer.status, {});
+                  return answer;
                 }});
   }
 }

@@ -23,6 +23,10 @@
 #include "runtime/runtime.h"
 #include "site/driver.h"
 
+namespace atl::auth {
+class Vault;
+}
+
 namespace atl::api {
 
 // What a site may tell about a running or ended attempt over time; a driver that samples implements
@@ -61,7 +65,9 @@ struct Options {
   bool mail = true;  // whether a notice can go by mail
   std::map<std::string, std::shared_ptr<SampleSource>> samples;  // by site
   std::function<std::vector<Check>(bool thorough)> doctor;  // GET /doctor; may block for a while
-  std::string cloudmesh;  // where workflows of Cloudmesh are kept by name; empty: nowhere
+  std::string cloudmesh;           // where workflows of Cloudmesh are kept by name; empty: nowhere
+  auth::Vault* vault = nullptr;    // seals and opens secrets; null: there are none
+  std::vector<std::string> watch;  // directories below which schedules may wait for files
   std::function<std::vector<std::string>()> listen;  // addresses served over TCP, for /version
 };
 

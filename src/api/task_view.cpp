@@ -57,6 +57,11 @@ void write_result(spec::JsonWriter& json, const core::AttemptResult* result) {
 
 }  // namespace
 
+void write_energy(spec::JsonWriter& json, const core::Usage& usage) {
+  json.key("energy_joules");
+  usage.energy_mj ? json.milli(*usage.energy_mj) : json.null();
+}
+
 void write_attempt(spec::JsonWriter& json, const core::State& table,
                    const journal::EndedAttempt& attempt) {
   const core::AttemptResult& result = attempt.result;
@@ -75,6 +80,7 @@ void write_attempt(spec::JsonWriter& json, const core::State& table,
   json.member("memory_peak_bytes", result.usage.memory_peak_bytes)
       .member("read_bytes", result.usage.read_bytes);
   json.member("written_bytes", result.usage.written_bytes);
+  write_energy(json, result.usage);
   json.member("stdout_bytes", result.stdout_bytes)
       .member("stderr_bytes", result.stderr_bytes)
       .end_object();

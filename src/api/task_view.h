@@ -8,6 +8,8 @@
 
 namespace atl::api {
 
+// "energy_joules", null where nobody measured it.
+void write_energy(spec::JsonWriter& json, const core::Usage& usage);
 void write_attempt(spec::JsonWriter& json, const core::State& table,
                    const journal::EndedAttempt& attempt);
 

@@ -73,6 +73,8 @@ void ApiTest::SetUp() {
   service_options.threads = 0;
   service_options.slow_threads = 0;
   service_options.now = [this] { return clock.time; };
+  vault = std::make_unique<auth::Vault>(kept_directory + "/secrets.key");
+  service_options.vault = vault.get();
   service_options.backup = [this](const std::string&) -> Result<void> {
     backed_up = true;
     return {};

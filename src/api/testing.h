@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/service.h"
+#include "auth/vault.h"
 #include "http/exchange.h"
 #include "http/router.h"
 #include "journal/memory_journal.h"
@@ -126,6 +127,7 @@ class ApiTest : public testing::Test {
 
   Options service_options;  // to be changed before SetUp
   std::string kept_directory;
+  std::unique_ptr<auth::Vault> vault;
   TestClock clock;
   journal::MemoryJournal journal;
   std::shared_ptr<TestDriver> driver = std::make_shared<TestDriver>();

@@ -1,6 +1,7 @@
 #include "api/context.h"
 #include "api/handlers.h"
 #include "api/requests.h"
+#include "api/tapis.h"
 #include "auth/token.h"
 #include "base/text.h"
 
@@ -125,7 +126,8 @@ void create_token(const CallPtr& call) {
   what.lifetime = wish->expires_in.value_or(kTokenLifetime);
   what.read_only = wish->read_only.value_or(false);
   what.namespaces = wish->namespaces.value_or(what.namespaces);
-  command(call, what, {}, [call, secret = made.secret](const runtime::Accepted& accepted) {
+  const bool jwt = wish->jwt.value_or(false);
+  command(call, what, {}, [call, jwt, secret = made.secret](const runtime::Accepted& accepted) {
     const auto table = call->context.directory.table();
     const auto* created = event_of<core::TokenCreated>(accepted);
     const auto token = created ? table->tokens.find(created->id) : table->tokens.end();
@@ -133,7 +135,10 @@ void create_token(const CallPtr& call) {
       return call->refuse({ErrorCode::internal, "the token was made but cannot be shown", {}});
     std::string body;
     spec::JsonWriter json(body);
-    write_token(json, *table, token->second, &secret);
+    const std::string shown = jwt ? auth::as_jwt(secret, name_of(*table, token->second.user),
+                                                 spec::tapis::kTenant, token->second.expires)
+                                  : secret;
+    write_token(json, *table, token->second, &shown);
     call->respond_json(std::move(body), 201, {{"Cache-Control", "no-store"}});
   });
 }

@@ -166,6 +166,7 @@ constexpr std::array kAttempt{
     always(Kind::integer, "memory_peak_bytes", "The most memory it had."),
     always(Kind::integer, "read_bytes", "Read from disks."),
     always(Kind::integer, "written_bytes", "Written to disks."),
+    maybe(Kind::number, "energy_joules", "About what it used, where that is known."),
     always(Kind::integer, "stdout_bytes", "Written to standard output, kept or not."),
     always(Kind::integer, "stderr_bytes", "Written to standard error, kept or not.")};
 constexpr std::array kAttemptList{

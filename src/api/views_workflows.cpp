@@ -31,6 +31,8 @@ const Shape& step_counts_shape() {
       always(Kind::text, "message", "What there is to say about its end."),                 \
       always(Kind::time, "submitted", "When it was submitted."),                            \
       maybe(Kind::time, "ended", "When it ended."),                                         \
+      always(Kind::text, "origin", "What made it, where no person did: schedule/nightly."), \
+      always(Kind::boolean, "held", "Whether it waits for others of its kind to end."),     \
       always(Kind::object, "steps", "How many are how far.", step_counts_shape)
 
 constexpr std::array kWorkflowRow{ATOLL_WORKFLOW_FIELDS};
@@ -64,6 +66,18 @@ const Shape& step_tasks_shape() {
   static constexpr Shape shape{"StepTasks", "The tasks of a step.", kStepTasks};
   return shape;
 }
+constexpr std::array kStepQueue{
+    always(Kind::text, "name", "The queue."),
+    always(Kind::integer, "done", "By this step."),
+    always(Kind::integer, "dead", "That failed too often in its hands."),
+    always(Kind::integer, "given_back", "To be tried again."),
+    always(Kind::integer, "working", "That its jobs work on."),
+    always(Kind::integer, "left", "In the queue and not done; 0 when the step is not under way.")};
+const Shape& step_queue_shape() {
+  static constexpr Shape shape{"StepQueue", "How far a step is that goes through a queue.",
+                               kStepQueue};
+  return shape;
+}
 constexpr std::array kStepView{
     always(Kind::integer, "number", "Its place in the workflow, from 0."),
     always(Kind::text, "name", "Its name."),
@@ -79,6 +93,7 @@ constexpr std::array kStepView{
     always(Kind::objects, "needs", "What has to end first.", step_need_shape),
     always(Kind::object, "tasks", "Its tasks; one unless it goes through something.",
            step_tasks_shape),
+    maybe(Kind::object, "queue", "Of one that goes through a queue: items.", step_queue_shape),
     maybe(Kind::object, "progress", "How far it says it is, while it runs.", progress_shape),
     always(Kind::number, "cpus", "Cores per task."),
     always(Kind::integer, "memory_bytes", "Memory per task."),
@@ -87,6 +102,8 @@ constexpr std::array kStepView{
     always(Kind::integer, "memory_peak_bytes", "The most that one attempt used."),
     always(Kind::integer, "read_bytes", "Read by all attempts."),
     always(Kind::integer, "written_bytes", "Written by all attempts."),
+    maybe(Kind::number, "energy_joules",
+          "About what the attempts used of which that is known; null where it is of none."),
     maybe(Kind::integer, "exit_code", "Of the last attempt."),
     maybe(Kind::text, "site", "Where it runs or ran."),
     maybe(Kind::text, "node", "On which node."),
@@ -128,6 +145,17 @@ const Shape& file_version_shape() {
   static constexpr Shape shape{"WorkflowVersion", "Files that ran under a name.", kFileVersion};
   return shape;
 }
+constexpr std::array kFedOutput{
+    always(Kind::text, "job", "The job."),
+    always(Kind::text, "items", "The numbers of its items, such as 5-8,10."),
+    always(Kind::any, "outputs", "What it left, by name; it counts exactly when they are done.")};
+const Shape& fed_output_shape() {
+  static constexpr Shape shape{"StepOutput", "What one job of a step left.", kFedOutput};
+  return shape;
+}
+constexpr std::array kFedOutputList{
+    always(Kind::objects, "outputs", "In the order of the jobs.", fed_output_shape),
+    maybe(Kind::text, "next", "What ?after= takes for the next page.")};
 constexpr std::array kVersionList{
     always(Kind::objects, "versions", "Newest first.", file_version_shape)};
 
@@ -163,6 +191,10 @@ const Shape& submitted_workflow_shape() {
 }
 const Shape& added_steps_shape() {
   static constexpr Shape shape{"AddedSteps", "Steps that were added.", kAddedSteps};
+  return shape;
+}
+const Shape& fed_output_list_shape() {
+  static constexpr Shape shape{"StepOutputs", "What the jobs of a step have left.", kFedOutputList};
   return shape;
 }
 const Shape& version_list_shape() {

@@ -45,6 +45,14 @@ WorkCounts::WorkCounts(prometheus::Registry& registry) {
   add_each<core::RetryReason>(
       counter("atoll_attempts_retried_total", "Attempts that another one follows, by reason."),
       "reason", retried_);
+  add_each<core::Cause>(
+      counter("atoll_schedules_fired_total", "Times that schedules came to a run, by cause."),
+      "cause", fired_);
+  auto& settled = counter("atoll_schedules_settled_total",
+                          "What became of it: opened with a run, skipped by a policy, or failed.");
+  for (const auto state :
+       {core::FiringState::opened, core::FiringState::skipped, core::FiringState::failed})
+    settled_[static_cast<size_t>(state)] = &settled.Add({{"state", enum_name(state)}});
   wait_seconds_ = &prometheus::BuildHistogram()
                        .Name("atoll_task_wait_seconds")
                        .Help(
@@ -80,8 +88,14 @@ void WorkCounts::on_commit(const core::State& state, const core::Events& events)
           ready_.erase(e.id);
           jobs_ended_[static_cast<size_t>(e.outcome)]->Increment();
         },
-        [](const auto&) {});
+        [&](const core::ScheduleFired& e) { fired_[static_cast<size_t>(e.cause)]->Increment(); },
+        [&](const core::ScheduleSkipped&) { settle(core::FiringState::skipped); },
+        [&](const core::ScheduleOpened& e) { settle(e.state); }, [](const auto&) {});
   }
+}
+
+void WorkCounts::settle(core::FiringState state) {
+  settled_[static_cast<size_t>(state)]->Increment();
 }
 
 // An attempt that was handed back before it began does not count as one.

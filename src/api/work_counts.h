@@ -29,6 +29,7 @@ class WorkCounts {
     size_t operator()(const JobId& id) const { return std::hash<uint64_t>()(id.value); }
   };
 
+  void settle(core::FiringState state);
   void place(const core::State& state, const core::TaskPlaced& placed);
   // `at` is when the server heard of it, which bounds what a site's own clock says.
   void begin(AttemptId attempt, Time started, Time at);
@@ -39,6 +40,12 @@ class WorkCounts {
   std::array<prometheus::Counter*,
              boost::mp11::mp_size<boost::describe::describe_enumerators<core::RetryReason>>::value>
       retried_{};
+  std::array<prometheus::Counter*,
+             boost::mp11::mp_size<boost::describe::describe_enumerators<core::Cause>>::value>
+      fired_{};
+  std::array<prometheus::Counter*,
+             boost::mp11::mp_size<boost::describe::describe_enumerators<core::FiringState>>::value>
+      settled_{};
   prometheus::Histogram* wait_seconds_ = nullptr;
 
   Time since_;  // when counting began

@@ -5,6 +5,7 @@
 
 #include "api/handlers.h"
 #include "api/progress_view.h"
+#include "api/task_view.h"
 #include "base/text.h"
 
 namespace atl::api {
@@ -48,12 +49,21 @@ void write_use(spec::JsonWriter& json, const ShownStep& step) {
   json.member("memory_peak_bytes", step.used.memory_peak_bytes);
   json.member("read_bytes", step.used.read_bytes);
   json.member("written_bytes", step.used.written_bytes);
+  write_energy(json, step.used);
 }
 
 void write_tasks(spec::JsonWriter& json, const ShownStep& step) {
   const auto count = [&](core::Outcome outcome) {
     return uint64_t{step.outcomes[static_cast<size_t>(outcome)]};
   };
+  if (step.fed) {
+    const FedView& fed = *step.fed;
+    json.key("tasks").begin_object().member("total", fed.done + fed.dead + fed.left);
+    json.member("waiting", fed.left - std::min(fed.left, fed.working));
+    json.member("active", fed.working).member("succeeded", fed.done).member("failed", fed.dead);
+    json.member("cancelled", uint64_t{0}).end_object();
+    return;
+  }
   uint64_t over = 0;
   for (const uint32_t each : step.outcomes) over += each;
   const uint64_t active = step.live ? step.live->active : 0;
@@ -149,6 +159,7 @@ void write_workflow(spec::JsonWriter& json, const core::State& table, const Show
   over ? json.text(enum_name(*kept.outcome)) : json.null();
   json.member("message", kept.message).member("submitted", kept.submitted);
   json.member("ended", shown.live ? Time{} : kept.ended);
+  json.member("origin", kept.origin).member("held", shown.held);
   write_counts(json, shown.tally);
 }
 
@@ -166,6 +177,7 @@ void write_step(spec::JsonWriter& json, const ShownStep& step,
   json.member("queued", step.queued).member("started", step.started).member("ended", step.ended);
   write_needs(json, step, name_of_step);
   write_tasks(json, step);
+  write_fed(json, step.fed);
   write_progress(json, step.live ? step.live->progress : std::nullopt);
   write_use(json, step);
   json.key("exit_code");
@@ -188,6 +200,15 @@ void write_step(spec::JsonWriter& json, const ShownStep& step,
   json.end_object();
 }
 
+// One that ended between the look at its row and the look at the state.
+void reread_ended(const CallPtr& call, ShownWorkflow& shown) {
+  if (shown.live || shown.kept.ended) return;
+  auto kept = call->context.history.workflow(shown.kept.id);
+  if (!kept) return;
+  shown.kept = std::move(*kept);
+  shown.tally = shown.kept.tally;
+}
+
 void list_workflows(const CallPtr& call) {
   auto wish = list_wish(call);
   if (!wish) return call->refuse(wish.error());
@@ -202,15 +223,11 @@ void list_workflows(const CallPtr& call) {
     one.kept = std::move(each);
   }
   call->context.runtime.read([call, shown, more](const core::State& state) {
-    for (ShownWorkflow& each : *shown) {
-      const core::Workflow* live = state.workflow(each.kept.id);
-      if (!live) continue;
-      each.live = true;
-      each.tally = live->tally;
-      each.paused = live->paused;
-      each.cancelled = live->cancelled;
-    }
-    run_on(call->context.quick, call, [call, shown, more] { respond_list(call, *shown, more); });
+    for (ShownWorkflow& each : *shown) look_at_workflow(state, each);
+    run_on(call->context.quick, call, [call, shown, more] {
+      for (ShownWorkflow& each : *shown) reread_ended(call, each);
+      respond_list(call, *shown, more);
+    });
   });
 }
 

@@ -29,6 +29,17 @@ struct StepsRetryWish {
   spec::Texts steps;
 };
 
+// How far a step is that goes through a queue: items of it, and of the queue.
+struct FedView {
+  std::string queue;
+  uint64_t done = 0;
+  uint64_t dead = 0;
+  uint64_t given_back = 0;
+  uint64_t working = 0;
+  uint64_t left = 0;  // in the queue, those too that are worked on
+  core::FeedUse use;
+};
+
 // A step as it is shown: what was kept of it, and of one that is under way what the state says.
 struct ShownStep {
   journal::KeptStep kept;
@@ -45,6 +56,7 @@ struct ShownStep {
   std::optional<int32_t> exit_code;
   std::string site;
   std::string node;
+  std::optional<FedView> fed;
 };
 
 struct ShownWorkflow {
@@ -52,8 +64,14 @@ struct ShownWorkflow {
   core::StepTally tally{};
   bool paused = false;
   bool cancelled = false;
+  bool held = false;  // behind others of its lane
   bool live = false;
 };
+
+// What the state knows of it, on the core's thread.
+void look_at_workflow(const core::State& state, ShownWorkflow& shown);
+// One that ended between the looks at history and at the state is looked up again.
+void reread_ended(const CallPtr& call, ShownWorkflow& shown);
 
 // The word for how far a workflow or step is, and for how it ended.
 const char* state_word(const ShownWorkflow& shown);
@@ -82,6 +100,26 @@ struct TakenWorkflow {
 // a thread that may block.
 void take_workflow(const CallPtr& call, WorkflowWish wish,
                    std::function<void(const TakenWorkflow&)> taken);
+
+// A plan that was made from something else than a file, with what the command says beside steps.
+struct PlannedWorkflow {
+  spec::WorkflowPlan plan;
+  core::SubmitWorkflow command;  // without steps
+  std::string files;             // what it was made from, by name: a JSON object
+};
+void take_plan(const CallPtr& call, PlannedWorkflow planned,
+               std::function<void(const TakenWorkflow&)> taken);
+
+// How the output of a job's last attempt ends. May block.
+struct LogEnds {
+  std::string out;
+  std::string err;
+};
+LogEnds log_ends(Context& context, JobId job);
+// workflows_fed.cpp
+FedView look_at_feed(const core::State& state, const core::Feed& feed);
+std::optional<FedView> fed_before(const journal::KeptStep& step);  // nothing: it is no such step
+void write_fed(spec::JsonWriter& json, const std::optional<FedView>& fed);
 
 void write_workflow(spec::JsonWriter& json, const core::State& table, const ShownWorkflow& shown);
 void write_step(spec::JsonWriter& json, const ShownStep& step,

@@ -29,6 +29,13 @@ void look_at(const core::State& state, const core::Workflow& of, ShownStep& show
   const core::Step& step = of.steps[shown.kept.number];
   shown.state = step.state;
   shown.kept.job = step.job;
+  if (step.fed) {
+    // What its last job says is not true of the others.
+    const bool begun =
+        step.state == core::StepState::running || step.state == core::StepState::collecting;
+    if (begun) shown.fed = look_at_feed(state, of.feeds.at(shown.kept.number));
+    return;
+  }
   const core::Job* job = state.job(step.job);
   if (!job) return;
   shown.live = row_of(*job);
@@ -43,21 +50,35 @@ void look_at(const core::State& state, const core::Workflow& of, ShownStep& show
 }
 
 void add_attempt(const core::State& table, const journal::EndedAttempt& attempt, ShownStep& step) {
-  const core::Usage& usage = attempt.result.usage;
   ++step.attempts;
-  step.used.cpu = step.used.cpu + usage.cpu;
-  step.used.memory_peak_bytes = std::max(step.used.memory_peak_bytes, usage.memory_peak_bytes);
-  step.used.read_bytes += usage.read_bytes;
-  step.used.written_bytes += usage.written_bytes;
-  if (usage.started && (!step.started || usage.started < step.started))
-    step.started = usage.started;
+  core::add_up(step.used, attempt.result.usage);
+  if (step.used.started && (!step.started || step.used.started < step.started))
+    step.started = step.used.started;
   step.site = name_of(table, attempt.placement.site);
   step.node = attempt.placement.node;
   if (!attempt.array) step.exit_code = attempt.result.exit_code;
 }
 
+// Of a step that goes through a queue: the sums are kept with it, and its last job says where.
+Result<void> look_back_fed(Context& context, const core::State& table, ShownStep& step) {
+  if (!step.fed) step.fed = fed_before(step.kept);
+  const core::FeedUse& use = step.fed->use;
+  step.queued = use.queued;
+  step.started = use.usage.started;
+  step.used = use.usage;
+  step.attempts = static_cast<uint32_t>(use.attempts);
+  if (!step.kept.job) return {};
+  const auto last = context.history.last_attempt(step.kept.job, 0);
+  if (!last) return tl::unexpected(last.error());
+  if (!*last) return {};
+  step.site = name_of(table, (*last)->placement.site);
+  step.node = (*last)->placement.node;
+  return {};
+}
+
 // Of a step that has or had a job, from history.
 Result<void> look_back(Context& context, const core::State& table, ShownStep& step) {
+  if (!step.kept.step.feed.queue.empty()) return look_back_fed(context, table, step);
   const JobId id = step.kept.job;
   if (!id) return {};
   if (step.live) {
@@ -97,6 +118,8 @@ Result<void> add_rows(Search& search, uint32_t first, size_t max) {
     if (row.state || core::ended(step.state))
       step.state = row.state.value_or(core::StepState::waiting);
     step.tasks = row.step.indices.size();
+    // The row has it when the step has ended.
+    if (!row.state && core::under_way(step.state)) row.job = step.kept.job;
     step.kept = std::move(row);
   }
   return {};
@@ -147,15 +170,21 @@ const char* outcome_word(core::StepState state) {
   return state == core::StepState::blocked ? "skipped" : enum_name(state);
 }
 
+void look_at_workflow(const core::State& state, ShownWorkflow& shown) {
+  const core::Workflow* live = state.workflow(shown.kept.id);
+  if (!live) return;
+  shown.live = true;
+  shown.tally = live->tally;
+  shown.paused = live->paused;
+  shown.held = core::workflow::held(*live);
+  shown.cancelled = live->cancelled;
+}
+
 void find_workflow(const CallPtr& call, WorkflowId id, std::function<void(ShownWorkflow)> then) {
   const auto look = [call, id](const core::State& state) -> Result<ShownWorkflow> {
     ShownWorkflow shown;
-    const core::Workflow* live = state.workflow(id);
-    if (!live) return shown;
-    shown.live = true;
-    shown.tally = live->tally;
-    shown.paused = live->paused;
-    shown.cancelled = live->cancelled;
+    shown.kept.id = id;
+    look_at_workflow(state, shown);
     return shown;
   };
   view(call, look, [call, id, then = std::move(then)](ShownWorkflow shown) {

@@ -29,8 +29,8 @@ report::StepState shown_state(const ShownStep& step) {
     case StepState::preparing:
       return report::StepState::queued;
     case StepState::running:
-      return step.live && step.live->active > 0 ? report::StepState::running
-                                                : report::StepState::queued;
+      return (step.live && step.live->active > 0) || step.fed ? report::StepState::running
+                                                              : report::StepState::queued;
     case StepState::finished:
     case StepState::collecting:
       return report::StepState::running;
@@ -85,6 +85,11 @@ report::StepRun step_run(const ShownStep& step) {
   run.tasks_failed =
       count(core::Outcome::failed) + count(core::Outcome::timed_out) + count(core::Outcome::lost);
   run.tasks_cancelled = count(core::Outcome::cancelled) + count(core::Outcome::skipped);
+  if (step.fed) {
+    run.tasks = step.fed->done + step.fed->dead + step.fed->left;
+    run.tasks_succeeded = step.fed->done;
+    run.tasks_failed = step.fed->dead;
+  }
   if (step.live && step.live->progress && step.live->progress->percent_milli)
     run.progress = static_cast<int>(*step.live->progress->percent_milli / 1000);
   run.attempts = step.attempts;
@@ -105,6 +110,7 @@ report::StepRun step_run(const ShownStep& step) {
     run.memory_peak = step.used.memory_peak_bytes;
     run.bytes_read = step.used.read_bytes;
     run.bytes_written = step.used.written_bytes;
+    if (step.used.energy_mj) run.energy_joules = static_cast<double>(*step.used.energy_mj) / 1000;
   }
   run.outputs = outputs_of(step.kept.outputs);
   return run;
@@ -119,8 +125,7 @@ std::string log_end(site::SiteDriver& driver, AttemptId attempt, site::LogStream
 }
 
 // What its job ran, and how its output ends.
-void add_details(Context& context, const core::State& table, const ShownStep& step,
-                 report::StepRun& run) {
+void add_details(Context& context, const ShownStep& step, report::StepRun& run) {
   const JobId job = step.kept.job;
   if (!job) return;
   if (const auto bytes = context.history.payload(job)) {
@@ -130,12 +135,9 @@ void add_details(Context& context, const core::State& table, const ShownStep& st
         run.command += (run.command.empty() ? "" : " ") + word;
     }
   }
-  const auto last = context.history.last_attempt(job, 0);
-  if (!last || !*last) return;
-  const auto driver = driver_for(context, name_of(table, (*last)->placement.site));
-  if (!driver) return;
-  run.log_end_out = log_end(**driver, (*last)->attempt, site::LogStream::out);
-  run.log_end_err = log_end(**driver, (*last)->attempt, site::LogStream::err);
+  LogEnds ends = log_ends(context, job);
+  run.log_end_out = std::move(ends.out);
+  run.log_end_err = std::move(ends.err);
 }
 
 void add_request(const journal::KeptWorkflow& kept, const std::string& files,
@@ -200,11 +202,9 @@ void with_run(const CallPtr& call, bool in_full, Make make) {
                [call, in_full, run, make](std::vector<ShownStep> steps) {
                  auto kept = std::make_shared<std::vector<ShownStep>>(std::move(steps));
                  run_on(call->context.slow, call, [call, in_full, run, kept, make] {
-                   const auto table = call->context.directory.table();
                    for (size_t i = 0; i < kept->size(); ++i) {
                      report::StepRun& step = run->steps.emplace_back(step_run((*kept)[i]));
-                     if (in_full && i < kStepsInFull)
-                       add_details(call->context, *table, (*kept)[i], step);
+                     if (in_full && i < kStepsInFull) add_details(call->context, (*kept)[i], step);
                    }
                    make(call, std::move(*run));
                  });
@@ -222,6 +222,16 @@ void respond_as(const CallPtr& call, const char* type, std::string body, const s
 }
 
 }  // namespace
+
+LogEnds log_ends(Context& context, JobId job) {
+  const auto last = context.history.last_attempt(job, 0);
+  if (!last || !*last) return {};
+  const auto table = context.directory.table();
+  const auto driver = driver_for(context, name_of(*table, (*last)->placement.site));
+  if (!driver) return {};
+  return {log_end(**driver, (*last)->attempt, site::LogStream::out),
+          log_end(**driver, (*last)->attempt, site::LogStream::err)};
+}
 
 void show_workflow_graph(const CallPtr& call) {
   const auto formats = call->query_all("format");

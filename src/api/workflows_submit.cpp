@@ -1,13 +1,13 @@
 // Workflows come in: the files are read off the core's thread, and their steps are handed to it a
 // batch at a time, so that one with many of them keeps nobody waiting.
 #include <algorithm>
-#include <cstring>
 
 #include "api/cloudmesh.h"
 #include "api/handlers.h"
 #include "api/workflows.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "spec/workflow/program.h"
 
 namespace atl::api {
 namespace {
@@ -117,32 +117,6 @@ std::string document_of(const WorkflowWish& wish, const spec::WorkflowPlan& plan
   return text;
 }
 
-std::string files_text(const spec::FileTexts& files) {
-  std::string text;
-  spec::JsonWriter json(text);
-  json.begin_object();
-  for (const auto& [path, each] : files) json.member(path, each);
-  json.end_object();
-  return text;
-}
-
-// The name that the file gives, or that of the file.
-std::string workflow_name(const WorkflowWish& wish, const std::string& given,
-                          const std::string& main) {
-  if (wish.name && !wish.name->empty()) return *wish.name;
-  if (!given.empty()) return given;
-  std::string name = main.substr(main.rfind('/') + 1);
-  for (const char* ending : {".yaml", ".yml"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - std::strlen(ending));
-  }
-  for (char& c : name) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-' || c == '_' || c == '.';
-    if (!kept) c = '-';
-  }
-  return check_word(name, "name") ? name : "workflow";
-}
-
 // The last success of each step in earlier runs of that name, which the actor may see.
 Result<std::map<std::string, core::StepRef>> earlier_successes(const CallPtr& call,
                                                                const std::string& ns,
@@ -153,7 +127,8 @@ Result<std::map<std::string, core::StepRef>> earlier_successes(const CallPtr& ca
   const core::Namespace* space = table->namespace_named(ns);
   if (!space || !core::may_view(*table, call->actor, space->id)) return found;
   const auto runs = call->context.history.workflows(
-      {.ns = space->id, .visible = {}, .user = {}, .name = name}, {}, 10 * kRunsLookedAt);
+      {.ns = space->id, .visible = {}, .user = {}, .name = name, .origin = {}}, {},
+      10 * kRunsLookedAt);
   if (!runs) return tl::unexpected(runs.error());
   size_t looked = 0;
   for (const journal::KeptWorkflow& run : *runs) {
@@ -171,20 +146,11 @@ Result<std::map<std::string, core::StepRef>> earlier_successes(const CallPtr& ca
   return found;
 }
 
-// The name of the file to begin with, which is among the others.
-Result<std::string> main_of(const WorkflowWish& wish) {
-  if (!wish.files || wish.files->empty())
-    return fail(ErrorCode::invalid, "files is missing: {\"flow.yaml\": \"steps: …\"}", "files");
-  const std::string main = wish.main.value_or(wish.files->begin()->first);
-  if (wish.files->contains(main)) return main;
-  return fail(ErrorCode::invalid, "main is " + quote(main) + ", which is not among files", "main");
-}
-
 // One of our own files.
 Result<void> plan_steps(const WorkflowWish& wish, const std::string& main, Arrival& arrival) {
   auto file = spec::parse_workflow(wish.files->at(main), main, *wish.files);
   if (!file) return fail(file.error().code, file.error().message, "files");
-  arrival.command.name = workflow_name(wish, file->name, main);
+  arrival.command.name = spec::workflow_name(wish.name, file->name, main);
   spec::PlanOptions options;
   options.params = wish.set.value_or(options.params);
   options.directory = wish.directory.value_or("");
@@ -206,7 +172,7 @@ Result<void> plan_steps(const WorkflowWish& wish, const std::string& main, Arriv
 }
 
 Result<void> plan_nodes(const WorkflowWish& wish, const std::string& main, Arrival& arrival) {
-  arrival.command.name = workflow_name(wish, {}, main);
+  arrival.command.name = spec::workflow_name(wish.name, {}, main);
   auto planned = plan_cloudmesh(arrival.call, wish, main);
   if (!planned) return tl::unexpected(planned.error());
   arrival.plan = std::move(planned->plan);
@@ -215,7 +181,7 @@ Result<void> plan_nodes(const WorkflowWish& wish, const std::string& main, Arriv
 }
 
 Result<ArrivalPtr> plan(const CallPtr& call, const WorkflowWish& wish) {
-  const auto main = main_of(wish);
+  const auto main = spec::main_file(wish.files, wish.main);
   if (!main) return tl::unexpected(main.error());
   if (!wish.only.value_or("").empty() && !wish.from.value_or("").empty())
     return fail(ErrorCode::invalid, "only and from exclude each other", "only");
@@ -227,7 +193,7 @@ Result<ArrivalPtr> plan(const CallPtr& call, const WorkflowWish& wish) {
       cloudmesh ? plan_nodes(wish, *main, *arrival) : plan_steps(wish, *main, *arrival);
   if (!planned) return tl::unexpected(planned.error());
   if (auto ok = check_word(arrival->command.name, "name"); !ok) return tl::unexpected(ok.error());
-  std::string files = files_text(*wish.files);
+  std::string files = spec::files_document(*wish.files);
   arrival->files = {spec::sha256(files), std::move(files)};
   arrival->command.files = arrival->files.digest;
   arrival->command.document =
@@ -249,7 +215,7 @@ void write_planned(spec::JsonWriter& json, const Arrival& arrival) {
     for (const spec::PlannedNeed& need : step.needs)
       needs.push_back(arrival.plan.steps[need.step].name);
     json.member("needs", needs).key("tasks");
-    const bool later = step.prepared && step.recipe->for_each;
+    const bool later = (step.prepared && step.recipe->for_each) || !step.feed.queue.empty();
     later ? json.null() : json.number(uint64_t{step.items ? step.items->count() : 1});
     json.member("kept", step.recipe && step.recipe->reuse.has_value()).end_object();
   }
@@ -267,6 +233,32 @@ void answer_taken(const CallPtr& call, const TakenWorkflow& taken) {
   call->respond_json(std::move(body), 201, std::move(headers));
 }
 
+// Whether all of it would be taken, a batch at a time: of those behind the first one what their
+// steps ask for, of which there is one that stands for all.
+void try_batches(const ArrivalPtr& arrival, std::string body) {
+  const bool begins = arrival->sent == 0;
+  auto batch = next_batch(*arrival);
+  if (!batch) return arrival->call->refuse(batch.error());
+  core::SubmitWorkflow trial = arrival->command;
+  trial.kinds = std::move(batch->kinds);
+  trial.steps = std::move(batch->steps);
+  if (!begins) {
+    trial.steps.resize(trial.kinds.empty() ? 0 : 1);
+    for (core::NewStep& step : trial.steps) step = {.name = step.name, .prepared = true};
+  }
+  arrival->call->context.runtime.read([arrival, trial = std::move(trial),
+                                       body = std::move(body)](const core::State& state) mutable {
+    const auto& call = arrival->call;
+    if (!trial.steps.empty()) {
+      const auto events = core::decide(state, {state.now, core::Request{call->actor, trial}});
+      if (!events) return call->refuse(events.error());
+    }
+    if (arrival->sent == arrival->plan.steps.size()) return call->respond_json(std::move(body));
+    run_on(call->context.slow, call,
+           [arrival, body = std::move(body)]() mutable { try_batches(arrival, std::move(body)); });
+  });
+}
+
 // Says what would be submitted, or why it would be refused.
 void try_out(const ArrivalPtr& arrival) {
   std::string body;
@@ -275,17 +267,7 @@ void try_out(const ArrivalPtr& arrival) {
   for (const auto& [name, value] : arrival->plan.params) json.member(name, value);
   write_planned(json.end_object(), *arrival);
   json.member("warnings", arrival->warnings).end_object();
-  auto batch = next_batch(*arrival);
-  if (!batch) return arrival->call->refuse(batch.error());
-  core::SubmitWorkflow first = arrival->command;
-  first.kinds = std::move(batch->kinds);
-  first.steps = std::move(batch->steps);
-  arrival->call->context.runtime.read(
-      [call = arrival->call, first = std::move(first), body](const core::State& state) {
-        const auto events = core::decide(state, {state.now, core::Request{call->actor, first}});
-        if (!events) return call->refuse(events.error());
-        call->respond_json(std::string(body));
-      });
+  try_batches(arrival, std::move(body));
 }
 
 }  // namespace
@@ -296,6 +278,20 @@ void take_workflow(const CallPtr& call, WorkflowWish wish,
   if (!arrival) return call->refuse(arrival.error());
   (*arrival)->taken = std::move(taken);
   send_first(*arrival);
+}
+
+void take_plan(const CallPtr& call, PlannedWorkflow planned,
+               std::function<void(const TakenWorkflow&)> taken) {
+  auto arrival = std::make_shared<Arrival>();
+  arrival->call = call;
+  arrival->plan = std::move(planned.plan);
+  arrival->command = std::move(planned.command);
+  arrival->command.fail_fast = arrival->plan.fail_fast;
+  arrival->files = {spec::sha256(planned.files), std::move(planned.files)};
+  arrival->command.files = arrival->files.digest;
+  arrival->keep = arrival->command.keep;
+  arrival->taken = std::move(taken);
+  send_first(arrival);
 }
 
 void submit_workflow(const CallPtr& call) {

@@ -15,11 +15,12 @@ Result<core::Actor> checked(const core::State& table, core::Actor actor) {
 }  // namespace
 
 Result<core::Actor> Authenticator::by_token(const core::State& table,
-                                            std::string_view secret) const {
+                                            std::string_view given) const {
   const auto refuse = [] {
     return fail(ErrorCode::unauthorized,
                 "the token is not known or has expired; make one with `atoll token create`");
   };
+  const std::string secret = secret_in(given);
   if (secret.empty() || secret.size() > kTokenBytesMax) return refuse();
   const auto hash = table.token_hashes.find(hash_token(secret));
   if (hash == table.token_hashes.end()) return refuse();
@@ -54,6 +55,8 @@ Result<core::Actor> Authenticator::identify(const http::Request& request) const 
     }
     return by_token(*table, trim(text.substr(space)));
   }
+  if (const std::string* header = request.headers.find("X-Tapis-Token"))
+    return by_token(*table, trim(*header));
   if (request.peer.unix_socket) return by_account(*table, request.peer.uid);
   return fail(
       ErrorCode::unauthorized,

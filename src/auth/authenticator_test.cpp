@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "auth/token.h"
@@ -55,6 +56,18 @@ TEST_F(Identify, ATokenNarrowsItsUser) {
   EXPECT_TRUE(actor->read_only);
   EXPECT_EQ(actor->namespaces.size(), 1u);
   EXPECT_TRUE(authenticator.identify(with_token("bearer  " + good.secret)));
+}
+
+TEST_F(Identify, ATokenMayHaveTheShapeOfAJwt) {
+  const std::string jwt = as_jwt(good.secret, "ada", "atoll", Time{});
+  EXPECT_EQ(std::count(jwt.begin(), jwt.end(), '.'), 2);
+  EXPECT_EQ(authenticator.identify(with_token("Bearer " + jwt))->user, UserId{2});
+  http::Request request;
+  request.headers.add("X-Tapis-Token", jwt);
+  EXPECT_EQ(authenticator.identify(request)->user, UserId{2});
+  http::Request forged;
+  forged.headers.add("X-Tapis-Token", jwt.substr(0, jwt.rfind('.') + 1));
+  EXPECT_FALSE(authenticator.identify(forged)) << "claims alone are worth nothing";
 }
 
 TEST_F(Identify, ATokenExpires) {

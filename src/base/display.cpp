@@ -123,4 +123,16 @@ std::string pad(std::string_view text, int width, Align align) {
   return align == Align::right ? gap + std::string(text) : std::string(text) + gap;
 }
 
+std::string format_energy(double joules) {
+  char text[64];
+  const double watt_hours = joules / 3600;
+  if (joules < 3600)
+    std::snprintf(text, sizeof text, "%.3g J", joules);
+  else if (watt_hours < 1000)
+    std::snprintf(text, sizeof text, "%.3g Wh", watt_hours);
+  else
+    std::snprintf(text, sizeof text, "%.0f kWh", watt_hours / 1000);
+  return text;
+}
+
 }  // namespace atl

@@ -20,4 +20,7 @@ std::string cut(std::string_view text, int width);
 enum class Align { left, right };
 std::string pad(std::string_view text, int width, Align align);
 
+// "12.3 J", "1.5 Wh", "24 kWh": rounded.
+std::string format_energy(double joules);
+
 }  // namespace atl

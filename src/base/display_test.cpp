@@ -41,5 +41,11 @@ TEST(Cut, LeavesRoomForTheEllipsisAndSplitsNoCharacter) {
   EXPECT_EQ(cut("abc", 0), "");
 }
 
+TEST(FormatEnergy, InTheUnitPeopleUse) {
+  EXPECT_EQ(format_energy(800), "800 J");
+  EXPECT_EQ(format_energy(4320), "1.2 Wh");
+  EXPECT_EQ(format_energy(8.2e8), "228 kWh");
+}
+
 }  // namespace
 }  // namespace atl

@@ -32,6 +32,7 @@ using ReservationId = Id<struct ReservationTag, uint32_t>;
 using ShapeId = Id<struct ShapeTag, uint32_t>;
 using NoticeId = Id<struct NoticeTag, uint64_t>;
 using WorkflowId = Id<struct WorkflowTag, uint64_t>;
+using ScheduleId = Id<struct ScheduleTag, uint32_t>;
 using QueueId = Id<struct QueueTag, uint32_t>;
 using ItemId = Id<struct ItemTag, uint64_t>;  // within its queue
 using LeaseId = Id<struct LeaseTag, uint64_t>;

@@ -31,6 +31,7 @@ TEST(Quote, EscapesControlBytesAndCuts) {
 
 TEST(DidYouMean, FindsTheNearestOrNothing) {
   EXPECT_EQ(did_you_mean("cpu", {"cpus", "mem", "gpus"}), "cpus");
+  EXPECT_EQ(did_you_mean("rnu", {"needs", "run", "argv"}), "run");
   EXPECT_EQ(did_you_mean("walltime", {"time", "mem"}), std::nullopt);
 }
 

@@ -117,6 +117,16 @@ void read_sites(const Node& node, Config& config) {
   });
 }
 
+void read_watch(const Node& node, Config& config) {
+  if (!node.is_sequence()) wrong(node, "expected a list of directories such as [/data/incoming]");
+  for (const Node item : node) {
+    const std::filesystem::path path(text_of(item));
+    if (!path.is_absolute() || path.lexically_normal() != path || path.filename().empty())
+      wrong(item, "expected a whole path such as /data/incoming, without . and .. and no / behind");
+    config.watch.push_back(path.string());
+  }
+}
+
 Config read_config(const Node& root) {
   Config config = default_config();
   if (root.is_null()) return config;
@@ -148,7 +158,8 @@ Config read_config(const Node& root) {
               text_of(n) == "forever" ? Duration{} : checked(n, parse_duration(text_of(n)));
         }},
        {"mail_command", [&](const Node& n) { config.mail_command = text_of(n); }},
-       {"sites", [&](const Node& n) { read_sites(n, config); }}});
+       {"sites", [&](const Node& n) { read_sites(n, config); }},
+       {"watch", [&](const Node& n) { read_watch(n, config); }}});
   const bool loopback =
       config.host == "127.0.0.1" || config.host == "::1" || config.host.starts_with("127.");
   if (config.listen_tcp && !loopback && config.tls_certificate.empty()) {

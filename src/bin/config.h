@@ -43,6 +43,7 @@ struct Config {
   Duration retention;        // of history, logs and job directories; zero: for ever
   std::string mail_command;  // reads a message on its standard input
   std::map<std::string, SiteConfig> sites;
+  std::vector<std::string> watch;  // directories below which schedules may wait for files
 };
 
 // The built-in defaults: TCP on loopback, the local site.

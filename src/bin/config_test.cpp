@@ -22,6 +22,7 @@ body_limit: 1Mi
 connections: 10
 retention: 90d
 mail_command: sendmail -t
+watch: [/data/incoming, /srv]
 sites:
   local:
     cpus: 3.5
@@ -38,6 +39,7 @@ sites:
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->port, 9000);
   EXPECT_EQ(config->retention, hours(24 * 90));
+  EXPECT_EQ(config->watch, (std::vector<std::string>{"/data/incoming", "/srv"}));
   const SiteConfig& local = config->sites.at("local");
   EXPECT_EQ(local.cpu_milli, 3500);
   EXPECT_EQ(local.isolation, core::Isolation::sandbox);
@@ -51,6 +53,9 @@ TEST(Config, EveryMistakeIsNamedWithItsPlace) {
     const char* text;
     const char* message;
   } cases[] = {
+      {"watch: /data\n", "f:1:8: expected a list of directories such as [/data/incoming]"},
+      {"watch: [/data/../etc]\n", "f:1:9: expected a whole path such as /data/incoming"},
+      {"watch: [data]\n", "f:1:9: expected a whole path such as /data/incoming"},
       {"listen: 1\nretentoin: 1d\n", "f:2:1: unknown key \"retentoin\"; did you mean retention?"},
       {"listen: nowhere:99999\n", "f:1:9: expected ADDRESS:PORT"},
       {"listen: 0.0.0.0:7380\n", "f:1:9: only a loopback address may be served without TLS"},

@@ -9,9 +9,11 @@
 #include <mutex>
 
 #include "api/service.h"
+#include "auth/vault.h"
 #include "bin/background.h"
 #include "bin/bootstrap.h"
 #include "bin/doctor.h"
+#include "bin/file_watch.h"
 #include "bin/notifier.h"
 #include "bin/sites.h"
 #include "bin/upkeep.h"
@@ -33,6 +35,7 @@ struct Server::Parts {
   std::unique_ptr<journal::SqliteJournal> journal;
   Sites sites;
   std::unique_ptr<runtime::Runtime> runtime;
+  std::unique_ptr<auth::Vault> vault;
   std::unique_ptr<Background> background;
   std::unique_ptr<Notifier> notifier;
   std::unique_ptr<steward::Steward> steward;
@@ -40,6 +43,7 @@ struct Server::Parts {
   std::unique_ptr<ZoneWatch> zone;
   std::unique_ptr<api::Service> service;
   std::unique_ptr<http::Server> http;
+  std::unique_ptr<FileWatch> files;
   std::mutex isolation_mutex;
   IsolationChoice isolation_choice;
 
@@ -93,6 +97,11 @@ void Server::Parts::purge(const std::vector<JobId>& jobs) {
 void Server::Parts::build_runtime() {
   runtime = std::make_unique<runtime::Runtime>(clock, *journal, journal->history());
   for (const auto& [name, driver] : sites.drivers) runtime->add_driver(name, driver);
+  vault = std::make_unique<auth::Vault>(options.home + "/secrets.key");
+  runtime->set_secret_opener(
+      [this](const core::State& state, NamespaceId ns, const std::string& reference) {
+        return vault->reveal(state, ns, reference);
+      });
   background = std::make_unique<Background>();
   notifier = std::make_unique<Notifier>(options.config.mail_command, [this](core::Report report) {
     runtime->post(std::move(report));
@@ -153,6 +162,8 @@ api::Options Server::Parts::api_options() {
   api.mail = !options.config.mail_command.empty();
   api.samples = sites.samples;
   api.cloudmesh = options.home + "/cloudmesh";
+  api.vault = vault.get();
+  api.watch = options.config.watch;
   api.doctor = [this](bool thorough) {
     return examine(options.home, options.config, isolation(), runtime->health(), thorough);
   };
@@ -217,6 +228,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   parts->runtime->adopt();
   parts->runtime->start();
   if (auto serving = parts->serve(); !serving) return tl::unexpected(serving.error());
+  if (!parts->options.config.watch.empty())
+    parts->files = std::make_unique<FileWatch>(*parts->runtime, parts->options.config.watch);
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
@@ -228,6 +241,7 @@ std::string Server::url() const { return parts_->url(); }
 
 void Server::stop() {
   if (!parts_ || !parts_->http) return;
+  parts_->files.reset();
   parts_->service->stop();
   parts_->http->stop();
   for (const auto& [name, driver] : parts_->sites.drivers) driver->close();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/amount.h"
+#include "base/display.h"
 #include "base/text.h"
 
 namespace atl::cli {
@@ -73,6 +74,10 @@ std::string show_labels(const Json& job) {
 }  // namespace
 
 std::string show_cpus(const Json& job) { return job.text("cpus"); }
+
+std::string shown_energy(const Json& used) {
+  return used.has("energy_joules") ? format_energy(used["energy_joules"].number()) : "";
+}
 
 std::string show_memory(const Json& bytes) {
   return bytes.is_null() ? "" : format_bytes(bytes.integer());

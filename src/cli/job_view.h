@@ -23,6 +23,8 @@ View job_list_view();
 // "2", "0.5"; "1Gi"; "gpu:a100:1".
 std::string show_cpus(const Json& job);
 std::string show_memory(const Json& bytes);
+// Of an attempt or a step; empty where it is not known.
+std::string shown_energy(const Json& used);
 std::string show_devices(const Json& job);
 
 // How long it has run or waited; when it ended.

@@ -136,6 +136,8 @@ View attempt_view() {
                        [](const Json& attempt) {
                          return Cell{show_memory(attempt["memory_peak_bytes"])};
                        }},
+                      {{.title = "ENERGY", .align = Align::right},
+                       [](const Json& attempt) { return Cell{shown_energy(attempt)}; }},
                       {{.title = "ENDED"}, cell_time("ended")},
                       {{.title = "MESSAGE", .least = 10}, cell_text("message")}},
           .name_key = "id"};

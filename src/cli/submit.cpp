@@ -28,7 +28,7 @@ struct SubmitFlags {
 // Flags that say something of a job mean nothing for a workflow, whose file says it.
 Result<void> check_workflow_flags(const SubmitFlags& flags) {
   const std::set<std::string> known{"name", "namespace", "ns",   "keep", "dry-run",
-                                    "set",  "only",      "from", "wait"};
+                                    "set",  "only",      "from", "wait", "paused"};
   for (const CLI::Option* option : flags.verb->get_options()) {
     const auto& names = option->get_lnames();
     if (option->count() == 0 || names.empty()) continue;
@@ -43,7 +43,8 @@ Result<void> check_workflow_flags(const SubmitFlags& flags) {
 
 Result<void> check_job_flags(const SubmitFlags& flags) {
   const WorkflowFlags& given = flags.workflow;
-  const char* flag = !given.set.empty()    ? "--set"
+  const char* flag = given.paused          ? "--paused"
+                     : !given.set.empty()  ? "--set"
                      : !given.only.empty() ? "--only"
                      : !given.from.empty() ? "--from"
                                            : nullptr;
@@ -65,7 +66,7 @@ Result<int> try_job(Session& session, const JobDraft& job) {
   return kExitOk;
 }
 
-// A file that is a workflow, with what flags say of it and words behind it.
+// A file that is a workflow, with what flags before and behind it say.
 Result<int> with_workflow(Session& session, const SubmitFlags& flags, bool follow) {
   if (auto ok = check_workflow_flags(flags); !ok) return tl::unexpected(ok.error());
   WorkflowFlags workflow = flags.workflow;
@@ -73,7 +74,7 @@ Result<int> with_workflow(Session& session, const SubmitFlags& flags, bool follo
   workflow.name = flags.job.ask.spec.name.value_or("");
   workflow.ns = flags.job.ask.spec.ns.value_or("");
   workflow.keep = flags.job.ask.spec.keep.value_or(false);
-  if (auto ok = read_words(flags.job.words, workflow); !ok) return tl::unexpected(ok.error());
+  workflow.file = flags.job.words.front();
   return run_workflow(session, workflow, follow);
 }
 
@@ -215,10 +216,20 @@ CLI::App* add_one(Verbs& verbs, const char* name, const char* sentence, const ch
                    "Of a workflow: this step alone, on what others left in earlier runs");
   verb->add_option("--from", flags->workflow.from,
                    "Of a workflow: this step and what comes after it, likewise");
+  verb->add_option_function<std::string>(
+          "--namespace", [flags](const std::string& ns) { flags->job.ask.spec.ns = ns; },
+          "The same as --ns, as other verbs say it")
+      ->group("");
+  verb->add_flag("--paused", flags->workflow.paused,
+                 "Of a workflow: nothing of it starts until it is resumed");
   if (std::string_view(name) == "submit") {
     verb->add_flag("--wait", flags->wait, "Wait until it has ended, and return its exit code");
   }
-  verbs.set_tail(verb, {.before = 0, .words = &flags->job.words, .marked = &flags->job.is_command},
+  verbs.set_tail(verb,
+                 {.before = 0,
+                  .words = &flags->job.words,
+                  .marked = &flags->job.is_command,
+                  .alone = is_workflow},
                  "(SCRIPT [ARGS…] | WORKFLOW.yaml | -- COMMAND…)");
   return verb;
 }

@@ -16,6 +16,7 @@ struct TokenFlags {
   std::string note;
   std::string expires;
   bool read_only = false;
+  bool jwt = false;
   std::vector<std::string> namespaces;
 };
 
@@ -28,6 +29,7 @@ std::string body_of(const TokenFlags& flags) {
   if (!flags.expires.empty())
     json.member("expires_in", flags.expires == "never" ? "0" : flags.expires);
   if (flags.read_only) json.member("read_only", true);
+  if (flags.jwt) json.member("jwt", true);
   if (!flags.namespaces.empty()) {
     json.key("namespaces").begin_array();
     for (const std::string& ns : flags.namespaces) json.text(ns);
@@ -84,12 +86,14 @@ void add_token_verbs(Verbs& verbs) {
   auto flags = std::make_shared<TokenFlags>();
   CLI::App* verb = verbs.add(noun, "create", "Create a token; it is shown once",
                              "atoll token create --note laptop --expires 30d\n"
-                             "atoll token create --read-only --ns vision",
+                             "atoll token create --read-only --ns vision\n"
+                             "atoll token create --jwt                     # for tapipy",
                              [flags](Session& session) { return create(session, *flags); });
   verb->add_option("--note", flags->note, "What it is for")->type_name("TEXT");
   verb->add_option("--expires", flags->expires, "How long it lives, or `never` (90d)")
       ->type_name("DURATION");
   verb->add_flag("--read-only", flags->read_only, "It may only read");
+  verb->add_flag("--jwt", flags->jwt, "In the shape of a JWT, as clients of Tapis want it");
   verb->add_option("--ns", flags->namespaces, "It opens only this namespace; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAMESPACE");

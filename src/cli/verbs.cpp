@@ -155,9 +155,11 @@ void take_tail(const Verbs& verbs, CLI::App& root, std::vector<std::string>& arg
   const std::size_t end = skip_words(*verb, args, at + 1, tail->before);
   const bool marked = end < args.size() && args[end] == "--";
   if (tail->marked) *tail->marked = marked;
-  tail->words->assign(args.begin() + static_cast<std::ptrdiff_t>(end + (marked ? 1 : 0)),
-                      args.end());
-  args.erase(args.begin() + static_cast<std::ptrdiff_t>(end), args.end());
+  const bool alone = !marked && tail->alone && end < args.size() && tail->alone(args[end]);
+  const auto first = args.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto last = alone ? first + 1 : args.end();
+  tail->words->assign(first + (marked ? 1 : 0), last);
+  args.erase(first, last);
 }
 
 void add_all_verbs(Verbs& verbs) {
@@ -176,6 +178,8 @@ void add_all_verbs(Verbs& verbs) {
   add_control_verbs(verbs);
   add_events_verb(verbs);
   add_queue_verbs(verbs);
+  add_secret_verbs(verbs);
+  add_schedule_verbs(verbs);
   verbs.heading("Server");
   add_server_verbs(verbs);
   add_doctor_verb(verbs);

@@ -21,6 +21,8 @@ struct Tail {
   std::size_t before = 0;
   std::vector<std::string>* words = nullptr;
   bool* marked = nullptr;  // whether "--" stood before them
+  // Of such a word nothing belongs to another program: what follows it is about this one.
+  bool (*alone)(const std::string& word) = nullptr;
 };
 
 class Verbs {
@@ -118,7 +120,9 @@ void add_simulate_verbs(Verbs& verbs);  // simulate, simulate generate, simulate
 void add_simulate_export_verb(Verbs& verbs, CLI::App* parent);
 void add_completion_verb(Verbs& verbs);
 void add_version_verb(Verbs& verbs);  // version help
+void add_secret_verbs(Verbs& verbs);
 void add_queue_verbs(Verbs& verbs);
+void add_schedule_verbs(Verbs& verbs);
 void add_queue_item_verbs(Verbs& verbs, CLI::App* noun);  // put lease done retry extend, of queue
 void add_queue_work_verb(Verbs& verbs, CLI::App* noun);
 

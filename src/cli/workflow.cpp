@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/display.h"
 #include "cli/exit.h"
+#include "cli/job_view.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "spec/json_writer.h"
@@ -67,6 +68,13 @@ View step_view() {
     if (counts["total"].integer() <= 1) return Cell{};
     return Cell{counts.text("succeeded") + "/" + counts.text("total")};
   };
+  const auto cpu = [](const Json& step) {
+    if (step["attempts"].integer() == 0) return Cell{};
+    return Cell{format_duration({static_cast<std::int64_t>(step["cpu_seconds"].number() * 1e6)})};
+  };
+  const auto memory = [](const Json& step) {
+    return step["attempts"].integer() == 0 ? Cell{} : Cell{show_memory(step["memory_peak_bytes"])};
+  };
   return {
       .columns = {{{.title = "STEP", .least = 8}, cell_text("name")},
                   {{.title = "STATE"}, state_cell},
@@ -76,6 +84,10 @@ View step_view() {
                    [](const Json& s) { return Cell{duration_between(s, "queued", "started")}; }},
                   {{.title = "RAN", .align = Align::right},
                    [](const Json& s) { return Cell{duration_between(s, "started", "ended")}; }},
+                  {{.title = "CPU", .align = Align::right, .drop_rank = 5}, cpu},
+                  {{.title = "PEAK MEM", .align = Align::right, .drop_rank = 5}, memory},
+                  {{.title = "ENERGY", .align = Align::right, .drop_rank = 4},
+                   [](const Json& s) { return Cell{shown_energy(s)}; }},
                   {{.title = "NEEDS", .least = 8, .drop_rank = 2}, needs},
                   {{.title = "MESSAGE", .least = 12, .drop_rank = 1}, cell_text("message")}},
       .name_key = "name"};
@@ -162,6 +174,44 @@ Result<int> steps(Session& session, const std::string& word) {
   const auto found = all_steps(**api, *id, 2'000'000);
   if (!found) return tl::unexpected(found.error());
   print_list(session, step_view(), *found);
+  return kExitOk;
+}
+
+View output_view() {
+  const auto outputs = [](const Json& each) { return Cell{each["outputs"].compact()}; };
+  return {.columns = {{{.title = "JOB", .align = Align::right}, cell_text("job")},
+                      {{.title = "ITEMS"}, cell_text("items")},
+                      {{.title = "OUTPUTS", .least = 12}, outputs}},
+          .name_key = "job"};
+}
+
+// The number of a step that is named by it or by its name.
+Result<std::string> step_number(Api& api, const std::string& id, const std::string& word) {
+  if (parse_int(word)) return word;
+  const auto found = all_steps(api, id, 2'000'000);
+  if (!found) return tl::unexpected(found.error());
+  for (const Json& step : *found) {
+    if (step.text("name") == word) return step.text("number");
+  }
+  return fail(ErrorCode::not_found, "workflow " + id + " has no step " + quote(word));
+}
+
+Result<int> outputs(Session& session, const std::string& word, const std::string& step) {
+  auto api = session.api();
+  if (!api) return tl::unexpected(api.error());
+  const auto id = one_workflow(**api, word);
+  if (!id) return tl::unexpected(id.error());
+  const auto number = step_number(**api, *id, step);
+  if (!number) return tl::unexpected(number.error());
+  std::vector<Json> found;
+  for (std::string after = "0"; !after.empty();) {
+    const auto page = (*api)->get("/workflows/" + encode(*id) + "/steps/" + encode(*number) +
+                                  "/outputs?limit=1000&after=" + after);
+    if (!page) return tl::unexpected(page.error());
+    for (Json& each : (*page)["outputs"].items()) found.push_back(std::move(each));
+    after = page->text("next");
+  }
+  print_list(session, output_view(), found);
   return kExitOk;
 }
 
@@ -291,6 +341,13 @@ void add_workflow_verbs(Verbs& verbs) {
              "Run again what did not succeed, and what that kept from running",
              "atoll workflow retry last\natoll workflow retry 3 --step train");
   add_graph_verb(verbs, noun);
+  auto which = std::make_shared<std::pair<std::string, std::string>>();
+  CLI::App* left = verbs.add(
+      noun, "outputs", "What each job of a step left that goes through a queue",
+      "atoll workflow outputs last fetch\natoll workflow outputs 3 fetch -o jsonl",
+      [which](Session& session) { return outputs(session, which->first, which->second); });
+  left->add_option("WORKFLOW", which->first, "Its number, or last")->required();
+  left->add_option("STEP", which->second, "Its name or number")->required();
   auto target = std::make_shared<std::pair<std::string, std::string>>();
   CLI::App* add = verbs.add(
       noun, "add-step", "Add steps to a workflow that is under way",

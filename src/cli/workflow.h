@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/json.h"
 #include "cli/session.h"
+#include "spec/json_writer.h"
 
 namespace atl::cli {
 
@@ -28,10 +29,13 @@ struct WorkflowFlags {
 
 // Whether `run` and `submit` are given a workflow: a file that ends in .yaml or .yml.
 bool is_workflow(const std::string& word);
-// What stands behind the file's name is about the workflow too.
-[[nodiscard]] Result<void> read_words(const std::vector<std::string>& words, WorkflowFlags& flags);
 
-// The file and all that it names, as the server takes them. `invalid` names what cannot be read.
+// The file and all that it names, its parameters and its directory, as members of an object.
+// `invalid` names what cannot be read.
+[[nodiscard]] Result<void> write_files(spec::JsonWriter& json, const WorkflowFlags& flags);
+// Only its parameters, if there are any.
+[[nodiscard]] Result<void> write_params(spec::JsonWriter& json, const WorkflowFlags& flags);
+// All of what the server takes.
 [[nodiscard]] Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags);
 
 // `run` follows it to its end; `submit` prints its number.

@@ -257,44 +257,9 @@ bool is_workflow(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml");
 }
 
-Result<void> read_words(const std::vector<std::string>& words, WorkflowFlags& flags) {
-  CLI::App app;
-  app.add_option("FILE", flags.file)->required();
-  std::vector<std::string> set;
-  app.add_option("--set", set)->allow_extra_args(false);
-  app.add_option("--only", flags.only);
-  app.add_option("--from", flags.from);
-  app.add_option("--name", flags.name);
-  app.add_option("--namespace,-n", flags.ns);
-  app.add_flag("--dry-run", flags.dry_run);
-  app.add_flag("--paused", flags.paused);
-  app.add_flag("--keep", flags.keep);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    return fail(
-        ErrorCode::invalid,
-        std::string(error.what()) +
-            "; behind the file of a workflow come --set NAME=VALUE, --only, --from, --name, "
-            "--namespace, --paused, --keep and --dry-run");
-  }
-  flags.set.insert(flags.set.end(), set.begin(), set.end());
-  return {};
-}
-
-Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags) {
-  const std::string main = std::filesystem::path(flags.file).filename().string();
-  const auto files = gather(flags.file, main);
-  if (!files) return tl::unexpected(files.error());
-  std::string body;
-  spec::JsonWriter json(body);
-  json.begin_object().key("files").begin_object();
-  for (const auto& [name, text] : *files) {
-    if (!valid_utf8(text)) return fail(ErrorCode::invalid, name + " is not UTF-8 text");
-    json.member(name, text);
-  }
-  json.end_object().member("main", main).key("set").begin_object();
+Result<void> write_params(spec::JsonWriter& json, const WorkflowFlags& flags) {
+  if (flags.set.empty()) return {};
+  json.key("set").begin_object();
   std::set<std::string> seen;
   for (const std::string& each : flags.set) {
     const size_t equals = each.find('=');
@@ -305,8 +270,30 @@ Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags) 
     json.member(each.substr(0, equals), each.substr(equals + 1));
   }
   json.end_object();
+  return {};
+}
+
+Result<void> write_files(spec::JsonWriter& json, const WorkflowFlags& flags) {
+  const std::string main = std::filesystem::path(flags.file).filename().string();
+  const auto files = gather(flags.file, main);
+  if (!files) return tl::unexpected(files.error());
+  json.key("files").begin_object();
+  for (const auto& [name, text] : *files) {
+    if (!valid_utf8(text)) return fail(ErrorCode::invalid, name + " is not UTF-8 text");
+    json.member(name, text);
+  }
+  json.end_object().member("main", main);
+  if (auto ok = write_params(json, flags); !ok) return ok;
   const auto directory = std::filesystem::absolute(flags.file).parent_path().lexically_normal();
   json.member("directory", directory.string());
+  return {};
+}
+
+Result<std::string> workflow_body(Session& session, const WorkflowFlags& flags) {
+  std::string body;
+  spec::JsonWriter json(body);
+  json.begin_object();
+  if (auto ok = write_files(json, flags); !ok) return tl::unexpected(ok.error());
   auto ns = flags.ns.empty() ? default_namespace(session) : Result<std::string>(flags.ns);
   if (!ns) return tl::unexpected(ns.error());
   for (const auto& [key, value] : {std::pair("namespace", *ns), std::pair("name", flags.name),

@@ -56,6 +56,7 @@ std::string step_line(const Json& step, int name_width) {
   } else if (percent >= 0) {
     line += "  " + std::to_string(static_cast<int>(percent)) + "%";
   }
+  if (step.has("queue")) return line + "  " + step["queue"].text("working") + " under way";
   if (!step.has("started")) return line + "  " + (state == "running" ? "waiting for room" : state);
   return total > 1 ? line : line + "  " + seconds_text(age(step));
 }

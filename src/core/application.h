@@ -64,6 +64,11 @@ class Application {
   void operator()(const StepsReopened& e);
   void operator()(const WorkflowEnded& e);
   void operator()(const WorkflowReopened& e);
+  // workflow/apply_feed.cpp
+  void operator()(const StepFeeding& e);
+  void operator()(const FeedStopped& e);
+  void operator()(const FedJobCollecting& e);
+  void operator()(const FedJobEnded& e);
   // queue/apply.cpp
   void operator()(const QueueSet& e);
   void operator()(const QueueDeleted& e);
@@ -76,6 +81,20 @@ class Application {
   void operator()(const DelaysEnded& e);
   void operator()(const ItemsRestored& e);
   void operator()(const ItemsRemoved& e);
+  // kept/kept.cpp
+  void operator()(const DocumentKept& e);
+  void operator()(const DocumentDropped& e);
+
+  // schedule/apply.cpp
+  void operator()(const ScheduleSet& e);
+  void operator()(const ScheduleDeleted& e);
+  void operator()(const SchedulePaused& e);
+  void operator()(const ScheduleAsked& e);
+  void operator()(const ScheduleTimed& e);
+  void operator()(const ScheduleFired& e);
+  void operator()(const ScheduleSkipped& e);
+  void operator()(const ScheduleOpened& e);
+  void operator()(const ScheduleLooked& e);
 
   Effects take_effects() { return std::move(effects_); }
 
@@ -88,13 +107,19 @@ class Application {
   void archive(const Job& job, AttemptId attempt, const Task& task, Outcome outcome, bool retried,
                const AttemptResult& result);
   void end_placement(Job& job, AttemptId attempt, Task& task, const AttemptResult& result);
-  void hand_over(AttemptId leader);
+  void give_up_room(Job& owner, AttemptId attempt, Task& leaving);
   void settle_dependents(JobId id, Outcome outcome);
   void owe_notice(const Job& job, const JobEnded& end);
   Workflow& workflow(WorkflowId id);
+  Schedule& schedule(ScheduleId id);
+  void begin_workflow(Workflow& target);
   void move_step(StepRef step, StepState to);
   void begin_step(const JobSubmitted& e);
   void finish_step(const Job& job, Outcome outcome);
+  Feed& feed(StepRef step);
+  // Adds an attempt to what the step has used that its job works for.
+  void charge_feed(const Job& job, const AttemptResult& result);
+  Step& open_step(StepRef ref, uint64_t opening);
 
   State& state_;
   const Time at_;

@@ -4,6 +4,7 @@
 #include "core/application.h"
 #include "core/cohorts.h"
 #include "core/index.h"
+#include "core/queue/lease.h"
 
 namespace atl::core {
 namespace {
@@ -52,6 +53,7 @@ void Application::operator()(const NamespaceDeleted& e) {
         "namespace to delete is absent or in use");
   state_.namespace_names.erase(it->second.name);
   state_.namespaces.erase(it);
+  std::erase_if(state_.kept, [&](const auto& each) { return each.first.ns == e.id; });
   count_cohorts(state_);
 }
 
@@ -248,6 +250,7 @@ Effects apply(State& state, const Event& event) {
   if (event.at > state.now) state.now = event.at;
   Application application(state, event);
   std::visit(application, event.body);
+  if (const QueueId queue = queue::queue_in(event.body)) wake_feeders(state, queue);
   return application.take_effects();
 }
 

@@ -1,5 +1,7 @@
 // The life of a task: placed, begun, stopped, ended; and what a restart must repeat of it.
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/check.h"
 #include "base/overloaded.h"
@@ -100,6 +102,24 @@ void repeat(const State& state, const Job& job, uint32_t index, const Task& task
   }
 }
 
+// Those in line after those they are behind, whom the site then knows.
+void repeat_line(const State& state, AttemptId first, Effects& effects) {
+  for (std::optional<AttemptId> at = first; at;) {
+    const Job& job = *state.job(at->job);
+    repeat(state, job, at->index, job.tasks.at(at->index), effects);
+    const auto next = state.followers.find(*at);
+    at = next == state.followers.end() ? std::nullopt : std::optional(next->second);
+  }
+}
+
+uint32_t line_length(uint32_t before, const AttemptResult& result) {
+  const Duration took = result.usage.ended - result.usage.started;
+  if (result.cause != EndCause::exited || took >= kBriskMax) return 0;
+  const auto fit = static_cast<uint32_t>(kLineSpan.us / std::max<int64_t>(1, took.us));
+  // One more each time: a single short task among long ones says little.
+  return std::min({std::max(fit, 1u), before + 1, kLineLengthMax});
+}
+
 }  // namespace
 
 Task& Application::task(Job& job, AttemptId attempt) {
@@ -146,7 +166,7 @@ void Application::operator()(const TaskRecalled& e) {
   CHECK(recalled.line, "only one in line is asked back: " + to_string(e.attempt));
   const Reindexed line(state_, target, e.attempt.index, recalled);
   recalled.line->recalled = true;
-  state_.terms.at(target.terms).brisk = false;
+  state_.terms.at(target.terms).brisk = 0;
   effects_.push_back(
       StopAttempt{e.attempt, placement_of(recalled.state)->site, {}, true, StopReason::none, {}});
 }
@@ -195,28 +215,33 @@ void Application::archive(const Job& job, AttemptId attempt, const Task& task, O
   effects_.push_back(
       ArchiveAttempt{attempt, job.array, retried, outcome, placement, placed, result});
   effects_.push_back(ForgetAttempt{attempt, placement.site});
+  charge_feed(job, result);
 }
 
-// Its room goes to the one behind it, before it is given up: a node that is gone lives as long as
-// it holds somebody.
-void Application::hand_over(AttemptId leader) {
-  const auto follower = state_.followers.find(leader);
-  if (follower == state_.followers.end()) return;
-  const TaskId next = follower->second;
+// The one behind it, if there is one, gets its room; of one that was in line itself, its place.
+void Application::give_up_room(Job& owner, AttemptId attempt, Task& leaving) {
+  advance_accounts(state_, owner);
+  const auto follower = state_.followers.find(attempt);
+  if (follower == state_.followers.end()) {
+    unindex_task(state_, owner, attempt.index, leaving);
+    leaving.line.reset();
+    return;
+  }
+  const AttemptId next = follower->second;
   Job& target = job(next.job);
-  Task& promoted = target.tasks.find(next.index)->second;
+  Task& promoted = task(target, next);
   advance_accounts(state_, target);
   unindex_task(state_, target, next.index, promoted);
-  promoted.line.reset();
+  unindex_task(state_, owner, attempt.index, leaving);
+  const bool recalled = promoted.line->recalled;
+  promoted.line = std::exchange(leaving.line, {});
+  if (promoted.line) promoted.line->recalled = recalled;
   index_task(state_, target, next.index, promoted);
 }
 
 void Application::end_placement(Job& job, AttemptId attempt, Task& task,
                                 const AttemptResult& result) {
-  hand_over(attempt);
-  advance_accounts(state_, job);
-  unindex_task(state_, job, attempt.index, task);
-  task.line.reset();
+  give_up_room(job, attempt, task);
   const Placement& placement = *placement_of(task.state);
   auto& nodes = state_.sites.at(placement.site).nodes;
   const auto node = nodes.find(placement.node);
@@ -225,8 +250,8 @@ void Application::end_placement(Job& job, AttemptId attempt, Task& task,
   if (ended_by_itself(task.state, result))
     record(state_.namespaces.at(job.ns).paces[job.user], result.usage.ended - result.usage.started,
            state_.terms_of(job).wall);
-  state_.terms.at(job.terms).brisk =
-      result.cause == EndCause::exited && result.usage.ended - result.usage.started < kBriskMax;
+  uint32_t& brisk = state_.terms.at(job.terms).brisk;
+  brisk = line_length(brisk, result);
 }
 
 void Application::operator()(const TaskEnded& e) {
@@ -282,17 +307,17 @@ void Application::operator()(const BackoffEnded& e) {
 }
 
 Effects pending_effects(const State& state) {
-  Effects effects, followers;
+  Effects effects;
   for (const auto& [id, job] : state.jobs) {
     for (const auto& [index, task] : job.tasks) {
-      repeat(state, job, index, task, task.line ? followers : effects);
+      if (!task.line) repeat_line(state, {id, index, task.attempt}, effects);
     }
   }
-  // After those they are behind, whom the site then knows.
-  std::move(followers.begin(), followers.end(), std::back_inserter(effects));
   for (const auto& [id, notice] : state.notices) effects.push_back(SendNotice{notice});
   Effects steps = pending_steps(state);
   std::move(steps.begin(), steps.end(), std::back_inserter(effects));
+  Effects schedules = pending_schedules(state);
+  std::move(schedules.begin(), schedules.end(), std::back_inserter(effects));
   return effects;
 }
 

@@ -53,6 +53,15 @@ Result<void> require_role(const State& state, const Actor& actor, NamespaceId ns
               "namespace");
 }
 
+Result<const Namespace*> namespace_for(const State& state, const Actor& actor,
+                                       const std::string& name, Role role) {
+  const Namespace* ns = state.namespace_named(name);
+  if (!ns) return tl::unexpected(no_such_namespace(name));
+  if (auto allowed = require_role(state, actor, ns->id, role); !allowed)
+    return tl::unexpected(allowed.error());
+  return ns;
+}
+
 Result<void> require_platform_admin(const State& state, const Actor& actor) {
   const auto user = known_actor(state, actor);
   if (!user) return tl::unexpected(user.error());

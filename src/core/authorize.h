@@ -20,6 +20,10 @@ Error no_such_namespace(const std::string& name);
 [[nodiscard]] Result<void> require_role(const State& state, const Actor& actor, NamespaceId ns,
                                         Role role);
 
+// The namespace of that name, if the actor has at least `role` there.
+[[nodiscard]] Result<const Namespace*> namespace_for(const State& state, const Actor& actor,
+                                                     const std::string& name, Role role);
+
 [[nodiscard]] Result<void> require_platform_admin(const State& state, const Actor& actor);
 
 // Refuses a read-only token; every command asks.

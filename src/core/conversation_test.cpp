@@ -63,6 +63,17 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
+// `work:urls:4:10:2:closed`: step `work` goes through queue `urls` with four jobs of ten items at
+// most and two at least, until it is closed.
+FeedTerms feed_from(Arguments& args, const std::string& step) {
+  const auto parts = split(args["feed"], ':');
+  const auto number = [&](size_t place) {
+    return parts.size() > place ? static_cast<uint32_t>(std::stoul(parts[place])) : 1;
+  };
+  if (parts.empty() || parts[0] != step) return {};
+  return {parts[1], number(4), number(2), number(3), parts.size() > 5};
+}
+
 // `make,test:make?+data~`: `test` needs `make`, which may fail, and `data`, which may be skipped.
 void steps_from(Arguments& args, AddSteps& add) {
   const auto listed = [&](const char* list, const std::string& name) {
@@ -75,6 +86,7 @@ void steps_from(Arguments& args, AddSteps& add) {
     step.name = parts[0];
     step.prepared = listed("prepared", step.name);
     step.collected = listed("collected", step.name);
+    step.feed = feed_from(args, step.name);
     auto& needs = add.needs.emplace_back();
     for (std::string name : split(parts.size() > 1 ? parts[1] : "", '+')) {
       Need need;
@@ -192,8 +204,14 @@ Report Conversation::step_report(const std::string& verb, Arguments& args) {
   if (verb == "collected") {
     StepCollected collected;
     collected.step = step;
-    if (const Workflow* of = state_.workflow(step.workflow))
-      collected.job = of->steps[step.step].job;
+    if (const Workflow* of = state_.workflow(step.workflow)) {
+      const Step& now = of->steps[step.step];
+      const bool whole = now.fed && now.state == StepState::collecting;
+      collected.job = whole ? JobId{} : now.job;
+      collected.opening = now.opening;
+    }
+    if (args.count("job")) collected.job = {std::stoull(args["job"])};
+    if (args.count("opening")) collected.opening = std::stoull(args["opening"]);
     collected.failed = args.count("failed") > 0;
     collected.message = args["failed"];
     collected.outputs = args["outputs"];
@@ -201,6 +219,9 @@ Report Conversation::step_report(const std::string& verb, Arguments& args) {
   }
   StepPrepared prepared;
   prepared.step = step;
+  if (const Workflow* of = state_.workflow(step.workflow))
+    prepared.opening = of->steps[step.step].opening;
+  if (args.count("opening")) prepared.opening = std::stoull(args["opening"]);
   using Result = StepPrepared::Result;
   for (const auto& [word, result] :
        {std::pair{"reuse", Result::reuse}, {"skip", Result::skip}, {"fail", Result::fail}}) {

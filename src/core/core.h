@@ -22,7 +22,7 @@ Effects pending_effects(const State& state);
 
 // When the next tick is due by itself, if the last one was then: a back-off ends, one in line has
 // waited for too long, the calendar changes, a reservation begins or ends, a
-// lease or a delay of an item ends. Zero: never.
+// lease or a delay of an item ends, a schedule is due. Zero: never.
 Time next_timer(const State& state, Time after);
 
 // The first broken invariant, or an empty string. Tests and simulation ask after the events of each

@@ -105,10 +105,9 @@ Error no_such_site(const State& state, const std::string& name, const std::strin
 [[nodiscard]] Result<void> check_kind(const State& state, const StepKind& kind, NamespaceId ns,
                                       bool keep);
 [[nodiscard]] Result<void> check_indices(const Terms& terms, const IntervalSet& indices);
-// Ends everything of the job that is not placed, and stops what is (decide_jobs.cpp).
-void cancel_whole(const Job& job, Duration grace, Draft& draft);
-[[nodiscard]] Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
-                                                   const std::string& name);
+// Ends everything of the job that is not placed, and stops what is (decide_jobs.cpp). `with_step`:
+// the step that it works for is being stopped by the same draft.
+void cancel_whole(const State& state, const Job& job, Duration grace, bool with_step, Draft& draft);
 
 // workflow/progress.cpp
 JobSubmitted job_of_step(const State& state, const Workflow& of, uint32_t number, JobId id,
@@ -118,10 +117,36 @@ JobSubmitted job_of_step(const State& state, const Workflow& of, uint32_t number
 // other events.
 void stop_steps(const State& state, const Workflow& of, StepState how, const std::string& why,
                 const std::vector<workflow::Fallen>& but, Draft& draft);
+// Cancels it on the platform's own account, for a reason that is told.
+void stop_workflow(const State& state, const Workflow& of, const std::string& reason, bool overran,
+                   Draft& draft);
 void decide_step(const State& state, const StepPrepared& report, Draft& draft);
 void decide_step(const State& state, const StepCollected& report, Draft& draft);
 // Starts what is ready, ends what has finished with what falls with it, and ends what is done.
 void advance_workflows(const State& state, Draft& draft);
+
+// workflow/feed.cpp
+// A job of a step that goes through a queue ends: so do its items, or they are given back. Unless
+// the step is being stopped, as the state or `with_step` says, that was one of their attempts.
+void end_fed_job(const State& state, const Job& job, Outcome outcome, const std::string& message,
+                 bool with_step, Draft& draft);
+// What one of its jobs has left.
+void decide_fed_job(const State& state, const StepCollected& report, Draft& draft);
+// It leases no more, and what runs of it is stopped.
+void stop_feed(const State& state, const Workflow& of, uint32_t step, const std::string& why,
+               Draft& draft);
+StepFeeding begin_feed(const State& state, const Workflow& of, uint32_t step,
+                       const Digest& payload);
+// Leases to as many more jobs as there may be; `jobs` of them at most, numbered behind `last_job`.
+// How many they are.
+uint32_t feed_jobs(const State& state, const Workflow& of, uint32_t step, uint32_t jobs,
+                   uint64_t last_job, Draft& draft);
+
+// kept/kept.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const KeepDocument& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DropDocument& command, Draft& draft);
 
 // decide_sharing.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
@@ -169,6 +194,26 @@ void put_entry(Calendar& calendar, const CalendarEntry& entry);
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const RemoveItems& command, Draft& draft);
 
+// schedule/decide.cpp
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const SetSchedule& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const PauseSchedule& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const DeleteSchedule& command, Draft& draft);
+[[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
+                                          const FireSchedule& command, Draft& draft);
+
+// schedule/tick.cpp
+void decide_schedule(const State& state, const ScheduleTimes& report, Draft& draft);
+void decide_schedule(const State& state, const RunPlanned& report, Draft& draft);
+void decide_schedule(const State& state, const RunSteps& report, Draft& draft);
+void decide_schedule(const State& state, const FilesLooked& report, Draft& draft);
+// Fires what is due, and asks for more times where they are used up.
+void fire_schedules(const State& state, Draft& draft);
+// When a tick has something to do for a schedule next; zero: never.
+Time next_schedule_timer(const State& state);
+
 // decide_apply.cpp
 [[nodiscard]] Result<void> decide_command(const State& state, const Actor& actor,
                                           const ApplyPlatform& command, Draft& draft);
@@ -184,9 +229,9 @@ void put_entry(Calendar& calendar, const CalendarEntry& entry);
 void decide_report(const State& state, const Report& report, Draft& draft);
 
 // Ends the job when `ending` tasks more are all that is left of it. `tally` is the job's tally with
-// them counted.
-void end_if_done(const Job& job, uint64_t ending, const Tally& tally, std::string message,
-                 Draft& draft);
+// them counted; `with_step` as for cancel_whole.
+void end_if_done(const State& state, const Job& job, uint64_t ending, const Tally& tally,
+                 std::string message, Draft& draft, bool with_step = false);
 
 // Asks back one that is in line and not asked back yet.
 void recall(const State& state, TaskId task, Draft& draft);

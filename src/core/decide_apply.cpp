@@ -8,6 +8,7 @@
 #include "core/decide.h"
 #include "core/limits.h"
 #include "core/queue/index.h"
+#include "core/schedule/index.h"
 
 namespace atl::core {
 namespace {
@@ -167,7 +168,7 @@ class PlatformPlan {
     for (const auto& [id, ns] : state_.namespaces) {
       const bool in_use = ns.jobs > 0 || ns.workflows > 0 || ns.name == kDefaultNamespace;
       if (namespace_places_.count(id) || in_use) continue;
-      if (first_queue_of(state_, id)) continue;
+      if (first_queue_of(state_, id) || first_schedule_of(state_, id)) continue;
       after_.namespaces.erase(id);
       after_.namespace_names.erase(ns.name);
     }

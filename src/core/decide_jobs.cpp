@@ -194,7 +194,8 @@ IntervalSet backoff_indices(const Job& job) {
   return indices;
 }
 
-Result<void> cancel_index(const Job& job, uint32_t index, Duration grace, Draft& draft) {
+Result<void> cancel_index(const State& state, const Job& job, uint32_t index, Duration grace,
+                          Draft& draft) {
   const auto it = job.tasks.find(index);
   if (it != job.tasks.end() && placement_of(it->second.state)) {
     draft.add(TaskStopping{{job.id, index, it->second.attempt}, StopReason::cancelled, grace});
@@ -208,7 +209,7 @@ Result<void> cancel_index(const Job& job, uint32_t index, Duration grace, Draft&
   draft.add(WaitingEnded{job.id, IntervalSet({index, index}), Outcome::cancelled, ""});
   auto tally = job.tally;
   ++tally[static_cast<size_t>(Outcome::cancelled)];
-  end_if_done(job, 1, tally, "cancelled", draft);
+  end_if_done(state, job, 1, tally, "cancelled", draft);
   return {};
 }
 
@@ -254,16 +255,8 @@ Result<void> reopen(const State& state, const Actor& actor, const RequeueJob& co
 
 }  // namespace
 
-Result<NamespaceId> target_namespace(const State& state, const Actor& actor,
-                                     const std::string& name) {
-  const Namespace* ns = state.namespace_named(name);
-  if (!ns) return tl::unexpected(no_such_namespace(name));
-  if (auto allowed = require_role(state, actor, ns->id, Role::member); !allowed)
-    return tl::unexpected(allowed.error());
-  return ns->id;
-}
-
-void cancel_whole(const Job& job, Duration grace, Draft& draft) {
+void cancel_whole(const State& state, const Job& job, Duration grace, bool with_step,
+                  Draft& draft) {
   IntervalSet unplaced = backoff_indices(job);
   for (const Interval& range : job.waiting.ranges()) unplaced.add(range);
   if (!unplaced.empty()) draft.add(WaitingEnded{job.id, unplaced, Outcome::cancelled, ""});
@@ -273,7 +266,7 @@ void cancel_whole(const Job& job, Duration grace, Draft& draft) {
   }
   auto tally = job.tally;
   tally[static_cast<size_t>(Outcome::cancelled)] += static_cast<uint32_t>(unplaced.size());
-  end_if_done(job, unplaced.size(), tally, "cancelled", draft);
+  end_if_done(state, job, unplaced.size(), tally, "cancelled", draft, with_step);
 }
 
 Result<void> check_kind(const State& state, const StepKind& kind, NamespaceId ns, bool keep) {
@@ -303,9 +296,9 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
   std::set<std::string_view> keys;
   for (size_t i = 0; i < command.jobs.size(); ++i) {
     const SubmitJob& job = command.jobs[i];
-    const auto ns = target_namespace(state, actor, job.ns);
-    Result<void> ok =
-        ns ? check_submission(state, actor, job, *ns, ahead[*ns]) : tl::unexpected(ns.error());
+    const auto ns = namespace_for(state, actor, job.ns, Role::member);
+    Result<void> ok = ns ? check_submission(state, actor, job, (*ns)->id, ahead[(*ns)->id])
+                         : tl::unexpected(ns.error());
     if (ok && !job.key.empty() && !keys.insert(job.key).second)
       ok = refuse("key", "another job of this batch has the same idempotency key");
     // A batch that is sent again is either known as a whole or not at all.
@@ -316,8 +309,8 @@ Result<void> decide_command(const State& state, const Actor& actor, const Submit
       if (command.jobs.size() > 1) error.field = "jobs[" + std::to_string(i) + "]." + error.field;
       return tl::unexpected(error);
     }
-    ++ahead[*ns];
-    draft.add(submitted(state, job, JobId{++id}, *ns, actor.user));
+    ++ahead[(*ns)->id];
+    draft.add(submitted(state, job, JobId{++id}, (*ns)->id, actor.user));
   }
   return {};
 }
@@ -333,8 +326,8 @@ Result<void> decide_command(const State& state, const Actor& actor, const Cancel
                 "the members of job " + to_string(command.id) +
                     " run together or not at all: cancel the job",
                 "id");
-  if (command.index) return cancel_index(**job, *command.index, grace, draft);
-  cancel_whole(**job, grace, draft);
+  if (command.index) return cancel_index(state, **job, *command.index, grace, draft);
+  cancel_whole(state, **job, grace, false, draft);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "core/decide.h"
 #include "core/limits.h"
 #include "core/queue/index.h"
+#include "core/schedule/index.h"
 
 namespace atl::core {
 namespace {
@@ -11,15 +12,6 @@ namespace {
 Result<const User*> named_user(const State& state, const std::string& name) {
   if (const User* user = state.user_named(name)) return user;
   return fail(ErrorCode::not_found, "there is no user " + quote(name), "user");
-}
-
-Result<const Namespace*> administered(const State& state, const Actor& actor,
-                                      const std::string& name) {
-  const Namespace* ns = state.namespace_named(name);
-  if (!ns) return tl::unexpected(no_such_namespace(name));
-  if (auto allowed = require_role(state, actor, ns->id, Role::admin); !allowed)
-    return tl::unexpected(allowed.error());
-  return ns;
 }
 
 size_t admins_of(const Namespace& ns) {
@@ -130,6 +122,12 @@ Result<void> decide_command(const State& state, const Actor& actor, const Delete
                     "; delete its queues first",
                 "name");
   }
+  if (const Schedule* schedule = first_schedule_of(state, ns->id)) {
+    return fail(ErrorCode::conflict,
+                "namespace " + ns->name + " still has the schedule " + schedule->name +
+                    "; delete its schedules first",
+                "name");
+  }
   draft.add(NamespaceDeleted{ns->id});
   return {};
 }
@@ -146,7 +144,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetQuo
 
 Result<void> decide_command(const State& state, const Actor& actor, const SetMember& command,
                             Draft& draft) {
-  const auto ns = administered(state, actor, command.ns);
+  const auto ns = namespace_for(state, actor, command.ns, Role::admin);
   if (!ns) return tl::unexpected(ns.error());
   const auto user = named_user(state, command.user);
   if (!user) return tl::unexpected(user.error());
@@ -163,7 +161,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const SetMem
 
 Result<void> decide_command(const State& state, const Actor& actor, const RemoveMember& command,
                             Draft& draft) {
-  const auto ns = administered(state, actor, command.ns);
+  const auto ns = namespace_for(state, actor, command.ns, Role::admin);
   if (!ns) return tl::unexpected(ns.error());
   const auto user = named_user(state, command.user);
   if (!user) return tl::unexpected(user.error());

@@ -155,7 +155,7 @@ void decide_end(const State& state, const AttemptEnded& report, Draft& draft) {
     stop_others(*job, report.attempt, StopReason::cancelled, terms.grace, draft);
     ending += end_unplaced(*job, tally, draft);
   }
-  end_if_done(*job, ending, tally,
+  end_if_done(state, *job, ending, tally,
               job->array ? "" : message_for(report.result, verdict.outcome, terms), draft);
 }
 
@@ -214,7 +214,11 @@ void decide_report(const State& state, const Report& report, Draft& draft) {
         if (calendar != state.calendar) draft.add(CalendarSet{std::move(calendar)});
       },
       [&](const StepPrepared& r) { decide_step(state, r, draft); },
-      [&](const StepCollected& r) { decide_step(state, r, draft); });
+      [&](const StepCollected& r) { decide_step(state, r, draft); },
+      [&](const ScheduleTimes& r) { decide_schedule(state, r, draft); },
+      [&](const RunPlanned& r) { decide_schedule(state, r, draft); },
+      [&](const RunSteps& r) { decide_schedule(state, r, draft); },
+      [&](const FilesLooked& r) { decide_schedule(state, r, draft); });
 }
 
 }  // namespace atl::core

@@ -80,21 +80,48 @@ struct SendNotice {
 struct PrepareStep {
   StepRef step;
   Digest recipe;
+  uint64_t opening = 0;  // comes back with the answer
 };
 // Looks at what the step's job has left; StepCollected comes back.
 struct CollectStep {
   StepRef step;
   Digest recipe;
-  JobId job;
+  JobId job;  // zero: of a step that went through a queue, what all of its jobs left
+  uint64_t opening = 0;
+  std::string outputs;  // that are known already, as JSON
 };
 
-using Effect =
-    std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt, StopAttempt,
-                 ForgetAttempt, SendNotice, PrepareStep, CollectStep, DropItems>;
+// Finds out the next times of the schedule behind `after`; ScheduleTimes comes back.
+struct TimeSchedule {
+  ScheduleId id;
+  uint32_t revision = 0;
+  std::string timing;
+  bool calendar = false;
+  std::string zone;
+  Time after;
+};
+// Makes the run of a firing; RunPlanned comes back, and RunSteps for those of a large one.
+struct OpenRun {
+  ScheduleId id;
+  uint32_t revision = 0;
+  uint64_t number = 0;
+  std::string ns;
+  std::string schedule;
+  Cause cause = Cause::time;
+  Time at;  // the time that it is for; zero where there is none
+  std::string body;
+  std::string program;
+};
+
+using Effect = std::variant<ArchiveAttempt, ArchiveJob, UnarchiveJob, RememberKey, StartAttempt,
+                            StopAttempt, ForgetAttempt, SendNotice, PrepareStep, CollectStep,
+                            DropItems, TimeSchedule, OpenRun>;
 using Effects = std::vector<Effect>;
 
 // Steps whose preparing or collecting may never have been carried out
 // (workflow/apply_workflow.cpp).
 Effects pending_steps(const State& state);
+// The same for times and runs of schedules (schedule/apply.cpp).
+Effects pending_schedules(const State& state);
 
 }  // namespace atl::core

@@ -23,7 +23,11 @@ const char* event_name(const EventBody& body) {
       "steps_ended",       "steps_reopened",       "workflow_ended",    "workflow_reopened",
       "queue_set",         "queue_deleted",        "items_put",         "items_leased",
       "leases_extended",   "items_finished",       "items_returned",    "items_buried",
-      "delays_ended",      "items_restored",       "items_removed"};
+      "delays_ended",      "items_restored",       "items_removed",     "document_kept",
+      "document_dropped",  "step_feeding",         "feed_stopped",      "fed_job_collecting",
+      "fed_job_ended",     "schedule_set",         "schedule_deleted",  "schedule_paused",
+      "schedule_asked",    "schedule_timed",       "schedule_fired",    "schedule_skipped",
+      "schedule_opened",   "schedule_looked"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

@@ -1,6 +1,7 @@
 // Facts. Each names something that has happened, in the past tense; apply turns it into the new
-// state and cannot refuse. Those of workflows and queues are in their own rooms. Alternatives of
-// EventBody and members of each struct are only appended: their order is the journal's format.
+// state and cannot refuse. Those of workflows, queues and schedules are in their own rooms.
+// Alternatives of EventBody and members of each struct are only appended: their order is the
+// journal's format.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "base/lazy_map.h"
+#include "core/kept/kept.h"
 #include "core/queue/events.h"
+#include "core/schedule/events.h"
 #include "core/types.h"
 #include "core/workflow/events.h"
 
@@ -108,6 +111,7 @@ struct JobSubmitted {
   Notify notify;
   std::string key;  // the idempotency key it came with
   StepRef of;       // the step of a workflow that it is the job of, if any
+  LeaseId lease;    // of the items that it works on, where the step goes through a queue
   bool operator==(const JobSubmitted&) const = default;
 };
 struct JobHeld {
@@ -275,18 +279,19 @@ struct ReservationEnded {
   bool operator==(const ReservationEnded&) const = default;
 };
 
-using EventBody =
-    std::variant<UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
-                 MemberRemoved, TokenCreated, TokenRevoked, SiteAdded, SiteRemoved, SiteReported,
-                 SiteDrained, JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled,
-                 WaitingEnded, TaskPlaced, TaskStarted, TaskStopping, TaskUnreachable, TaskEnded,
-                 TaskRetried, BackoffEnded, JobEnded, JobReopened, NoticeSettled, TaskRecalled,
-                 ExecAsked, UploadAsked, BackupAsked, CohortSet, CohortDeleted, StakeSet, PolicySet,
-                 NodeDrained, CalendarSet, ReservationMade, ReservationEnded, WorkflowSubmitted,
-                 StepsAdded, WorkflowSealed, WorkflowPaused, WorkflowCancelled, StepPreparing,
-                 StepCollecting, StepsEnded, StepsReopened, WorkflowEnded, WorkflowReopened,
-                 QueueSet, QueueDeleted, ItemsPut, ItemsLeased, LeasesExtended, ItemsFinished,
-                 ItemsReturned, ItemsBuried, DelaysEnded, ItemsRestored, ItemsRemoved>;
+using EventBody = std::variant<
+    UserCreated, UserChanged, NamespaceCreated, NamespaceDeleted, QuotaSet, MemberSet,
+    MemberRemoved, TokenCreated, TokenRevoked, SiteAdded, SiteRemoved, SiteReported, SiteDrained,
+    JobSubmitted, JobHeld, JobReleased, JobChanged, DependenciesSettled, WaitingEnded, TaskPlaced,
+    TaskStarted, TaskStopping, TaskUnreachable, TaskEnded, TaskRetried, BackoffEnded, JobEnded,
+    JobReopened, NoticeSettled, TaskRecalled, ExecAsked, UploadAsked, BackupAsked, CohortSet,
+    CohortDeleted, StakeSet, PolicySet, NodeDrained, CalendarSet, ReservationMade, ReservationEnded,
+    WorkflowSubmitted, StepsAdded, WorkflowSealed, WorkflowPaused, WorkflowCancelled, StepPreparing,
+    StepCollecting, StepsEnded, StepsReopened, WorkflowEnded, WorkflowReopened, QueueSet,
+    QueueDeleted, ItemsPut, ItemsLeased, LeasesExtended, ItemsFinished, ItemsReturned, ItemsBuried,
+    DelaysEnded, ItemsRestored, ItemsRemoved, DocumentKept, DocumentDropped, StepFeeding,
+    FeedStopped, FedJobCollecting, FedJobEnded, ScheduleSet, ScheduleDeleted, SchedulePaused,
+    ScheduleAsked, ScheduleTimed, ScheduleFired, ScheduleSkipped, ScheduleOpened, ScheduleLooked>;
 
 struct Event {
   Time at;
@@ -313,7 +318,7 @@ ATOLL_DESCRIBE(SiteRemoved, id)
 ATOLL_DESCRIBE(SiteReported, id, report)
 ATOLL_DESCRIBE(SiteDrained, id, draining)
 ATOLL_DESCRIBE(JobSubmitted, id, ns, user, name, terms, payload, array, indices, dependencies,
-               labels, held, notify, key, of)
+               labels, held, notify, key, of, lease)
 ATOLL_DESCRIBE(JobHeld, id)
 ATOLL_DESCRIBE(JobReleased, id)
 ATOLL_DESCRIBE(JobChanged, id, name, terms, labels)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/forward.h"
+#include "core/scheduling/line.h"
 
 namespace atl::core {
 namespace {
@@ -81,8 +82,9 @@ class Forecast : Forward::Script {
           {},
           between_starts(forward_.state(), estimates_, begin_, forward_.state().jobs.at(id))};
     for (const Forward::Live& live : lives_) forward_.add(live);
-    for (const auto& [leader, task] : forward_.state().followers)
-      forward_.begin({task.job, task.index, attempt_of(task)});
+    for (const auto& [leader, follower] : forward_.state().followers) forward_.begin(follower);
+    // From here on everybody begins with room of their own: short as they are, it is much the same.
+    for (auto& [id, site] : state.sites) std::erase(site.abilities, scheduling::kLineAbility);
     forward_.want_tick();
   }
 
@@ -151,10 +153,6 @@ class Forecast : Forward::Script {
     const auto last = ends.begin() + options_.ends_per_round;
     std::nth_element(ends.begin(), last, ends.end());
     return *last - begin_;
-  }
-
-  uint32_t attempt_of(TaskId task) const {
-    return forward_.state().jobs.at(task.job).tasks.at(task.index).attempt;
   }
 
   uint64_t position(JobId id) const { return position_in(forward_.state(), id, options_); }

@@ -140,24 +140,43 @@ void set_member(std::set<T>& set, const T& member, int sign) {
     set.erase(member);
 }
 
-void set_leader(State& state, const Job& job, AttemptId attempt, int sign) {
+uint32_t before(const State& state, AttemptId attempt) {
+  uint32_t count = 0;
+  for (;; ++count) {
+    const Task& task = state.jobs.at(attempt.job).tasks.at(attempt.index);
+    if (!task.line) return count;
+    attempt = task.line->behind;
+  }
+}
+
+// The last of the line in which that one, whom `many` are before, is.
+void set_leader(State& state, AttemptId attempt, uint32_t many, int sign) {
+  for (auto next = state.followers.find(attempt); next != state.followers.end();
+       next = state.followers.find(attempt)) {
+    attempt = next->second;
+    ++many;
+  }
+  const Job& job = state.jobs.at(attempt.job);
   if (!state.terms_of(job).resources.devices.empty()) return;
   auto& groups = state.leaders[job.ns];
-  std::set<AttemptId>& leaders = groups[job.terms];
-  set_member(leaders, attempt, sign);
+  auto& leaders = groups[job.terms];
+  set_member(leaders, {many, attempt}, sign);
   if (leaders.empty()) groups.erase(job.terms);
   if (groups.empty()) state.leaders.erase(job.ns);
 }
 
-// One in line and the one before it.
+// One in line and the one before it, of whom either may be the last then. Those behind one that
+// leaves are in nobody's line until they are put into another.
 void set_follower(State& state, const Job& job, uint32_t index, const Task& task, int sign) {
   const TaskId id{job.id, index};
   const AttemptId behind = task.line->behind;
+  const uint32_t many = before(state, behind);
+  set_leader(state, behind, many, -1);
   if (sign > 0)
-    state.followers.emplace(behind, id);
+    state.followers.emplace(behind, AttemptId{id.job, id.index, task.attempt});
   else
     state.followers.erase(behind);
-  set_leader(state, state.jobs.at(behind.job), behind, -sign);
+  set_leader(state, behind, many, +1);
   if (in_line(task))
     set_member(state.recalls, {std::get<TaskStarting>(task.state).placed + kInLineMax, id}, sign);
 }
@@ -168,8 +187,7 @@ void set_task(State& state, Job& job, uint32_t index, const Task& task, int sign
   if (placement) {
     hold(state, job, index, task, sign);
     job.placed += static_cast<uint32_t>(sign);
-    const AttemptId attempt{job.id, index, task.attempt};
-    if (sign < 0 || !state.followers.contains(attempt)) set_leader(state, job, attempt, sign);
+    set_leader(state, {job.id, index, task.attempt}, 0, sign);
     return;
   }
   set_member(state.backoffs, {std::get<TaskBackoff>(task.state).not_before, TaskId{job.id, index}},
@@ -258,13 +276,14 @@ void index_tasks(State& state, Job& job) {
   for (const auto& [index, task] : job.tasks) index_task(state, job, index, task);
 }
 
-// Those in line first: their leaving makes leaders of those before them, who must still be there.
+// The last of each line first: their leaving makes leaders of those before them, who must still be
+// there.
 void unindex_tasks(State& state, Job& job) {
-  for (const bool lined_up : {true, false}) {
-    for (const auto& [index, task] : job.tasks) {
-      if (task.line.has_value() == lined_up) unindex_task(state, job, index, task);
-    }
-  }
+  std::set<std::pair<uint32_t, uint32_t>> order;
+  for (const auto& [index, task] : job.tasks)
+    order.emplace(before(state, {job.id, index, task.attempt}), index);
+  for (auto at = order.rbegin(); at != order.rend(); ++at)
+    unindex_task(state, job, at->second, job.tasks.at(at->second));
 }
 
 void index_ready(State& state, const Job& job) {
@@ -276,16 +295,48 @@ void index_ready(State& state, const Job& job) {
     leave_backlog(state, job);
 }
 
-void index_workflow(State& state, const Workflow& workflow) {
-  set_member(state.workflows_due, workflow.id, workflow::due(workflow) ? +1 : -1);
-  set_member(state.workflows_unsealed, workflow.id, workflow.sealed ? -1 : +1);
+// Of one that is being cancelled nothing more is said.
+void index_limit(State& state, Workflow& workflow) {
+  const bool limited = workflow.began && workflow.time_limit > Duration{} && !workflow.cancelled;
+  const Time until = limited ? workflow.began + workflow.time_limit : Time{};
+  if (until == workflow.until) return;
+  if (workflow.until) state.workflow_limits.erase({workflow.until, workflow.id});
+  workflow.until = until;
+  if (until) state.workflow_limits.insert({until, workflow.id});
 }
 
-void count_workflow(State& state, const Workflow& workflow, int sign) {
+void index_workflow(State& state, Workflow& workflow) {
+  bool due = workflow::due(workflow);
+  for (const auto& [number, feed] : workflow.feeds) {
+    const bool fed = workflow.steps[number].state == StepState::running && feed.queue;
+    set_member(state.feeders, std::pair(feed.queue, StepRef{workflow.id, number}), fed ? +1 : -1);
+    due = due || workflow::feed_due(state, workflow, number);
+  }
+  set_member(state.workflows_due, workflow.id, due ? +1 : -1);
+  set_member(state.workflows_unsealed, workflow.id, workflow.sealed ? -1 : +1);
+  index_limit(state, workflow);
+}
+
+void wake_feeders(State& state, QueueId queue) {
+  auto at = state.feeders.lower_bound({queue, {}});
+  while (at != state.feeders.end() && at->first == queue) {
+    const WorkflowId id = at->second.workflow;
+    at = state.feeders.upper_bound({queue, {id, UINT32_MAX}});
+    index_workflow(state, state.workflows.at(id));
+  }
+}
+
+void count_workflow(State& state, Workflow& workflow, int sign) {
   state.namespaces.at(workflow.ns).workflows += static_cast<uint64_t>(sign);
+  if (!workflow.lane.empty()) {
+    auto& lane = state.lanes[{workflow.ns, workflow.lane}];
+    set_member(lane, workflow.id, sign);
+    if (lane.empty()) state.lanes.erase({workflow.ns, workflow.lane});
+  }
   if (sign > 0) return index_workflow(state, workflow);
   state.workflows_due.erase(workflow.id);
   state.workflows_unsealed.erase(workflow.id);
+  if (workflow.until) state.workflow_limits.erase({workflow.until, workflow.id});
 }
 
 void index_terms(State& state, TermsEntry& entry) {

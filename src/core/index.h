@@ -38,9 +38,11 @@ void index_ready(State& state, const Job& job);
 
 // Brings what a tick looks at in line with how far the workflow is; call after anything that may
 // change it.
-void index_workflow(State& state, const Workflow& workflow);
+void index_workflow(State& state, Workflow& workflow);
+// The same for those whose steps go through the queue; call after it has changed.
+void wake_feeders(State& state, QueueId queue);
 // A workflow enters or leaves.
-void count_workflow(State& state, const Workflow& workflow, int sign);
+void count_workflow(State& state, Workflow& workflow, int sign);
 
 // Counts the terms under their shape, which it gives them if they have none.
 void index_terms(State& state, TermsEntry& entry);

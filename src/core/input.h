@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/event.h"
+#include "core/schedule/inputs.h"
 #include "core/types.h"
 
 namespace atl::core {
@@ -224,6 +225,10 @@ struct SubmitWorkflow {
   bool keep = false;  // wait for capacity to come instead of being refused as infeasible
   std::vector<StepKind> kinds;
   std::vector<NewStep> steps;
+  std::string lane;
+  Overlap overlap = Overlap::allow;
+  std::string origin;
+  Duration time_limit;
 };
 // Steps of a kind say its place in the list here, unless they are `numbered` as what they are in
 // the whole workflow.
@@ -322,6 +327,23 @@ struct RemoveItems {
   Removal what = Removal::dead;
   std::vector<ItemId> items;
 };
+// Writes a document of a namespace: a new one, or the next version of it.
+struct KeepDocument {
+  std::string ns;
+  std::string kind;
+  std::string name;
+  std::string text;
+  Role role = Role::member;          // that it takes
+  bool create_only = false;          // one that is there already is a conflict
+  std::optional<uint64_t> expected;  // the version it is written over; another one is a conflict
+  std::optional<std::string> owner;  // instead of who wrote it first
+};
+struct DropDocument {
+  std::string ns;
+  std::string kind;
+  std::string name;
+  Role role = Role::member;
+};
 
 using Command =
     std::variant<SubmitJobs, CancelJob, HoldJob, ReleaseJob, ChangeJob, RequeueJob, CreateUser,
@@ -331,7 +353,8 @@ using Command =
                  DeleteCalendarEntry, CreateReservation, CancelReservation, SubmitWorkflow,
                  AddSteps, PauseWorkflow, CancelWorkflow, RetryWorkflow, CreateQueue, ChangeQueue,
                  DeleteQueue, PutItems, LeaseItems, FinishItems, ReturnItems, ExtendLeases,
-                 RestoreItems, RemoveItems>;
+                 RestoreItems, RemoveItems, KeepDocument, DropDocument, SetSchedule, PauseSchedule,
+                 DeleteSchedule, FireSchedule>;
 
 struct SiteProbed {
   std::string site;
@@ -370,6 +393,7 @@ struct StepPrepared {
   std::string message;                   // why it is skipped, or has failed
   std::string outputs;                   // of the one that is reused
   StepRef reused;
+  uint64_t opening = 0;  // that it was asked for
 };
 // What a step has left.
 struct StepCollected {
@@ -379,9 +403,26 @@ struct StepCollected {
   std::string message;
   std::string outputs;
   Digest cache;  // by what it may be found again
+  uint64_t opening = 0;
+};
+// What the firing of a schedule runs, or why it cannot.
+struct RunPlanned {
+  ScheduleId id;
+  uint32_t revision = 0;
+  uint64_t number = 0;
+  SubmitWorkflow run;
+  std::string error;  // empty: there is a run
+};
+// More steps of a run that is not sealed yet.
+struct RunSteps {
+  ScheduleId id;
+  uint32_t revision = 0;
+  uint64_t number = 0;
+  AddSteps steps;
 };
 using Report = std::variant<SiteProbed, AttemptStarted, AttemptEnded, AttemptUnreachable,
-                            NoticeReported, ZoneSeen, StepPrepared, StepCollected>;
+                            NoticeReported, ZoneSeen, StepPrepared, StepCollected, ScheduleTimes,
+                            RunPlanned, RunSteps, FilesLooked>;
 
 struct Request {
   Actor actor;

@@ -1,6 +1,7 @@
 #include "base/overloaded.h"
 #include "core/core.h"
 #include "core/queue/index.h"
+#include "core/schedule/index.h"
 
 namespace atl::core {
 namespace {
@@ -22,13 +23,34 @@ std::string broken_in_job(const State& state, const Job& job) {
   return {};
 }
 
+// Each of its jobs has a lease that is its own, and is alive or being collected.
+std::string broken_in_feed(const State& state, const Workflow& workflow, uint32_t number) {
+  const Feed& feed = workflow.feeds.at(number);
+  const StepState how = workflow.steps[number].state;
+  const std::string name =
+      "step " + workflow.steps[number].name + " of workflow " + to_string(workflow.id);
+  if (!feed.jobs.empty() && how != StepState::running) return name + " has jobs and does not run";
+  for (const auto& [id, fed] : feed.jobs) {
+    const WorkQueue* queue = workflow::queue_of(state, feed);
+    const auto lease =
+        queue ? queue->leases.find(fed.lease) : std::map<LeaseId, Lease>::const_iterator{};
+    if (!queue || lease == queue->leases.end() || lease->second.job != id)
+      return name + " has job " + to_string(id) + " without its lease";
+    if (!fed.collecting && !state.job(id)) return name + " has a job that is gone";
+  }
+  return {};
+}
+
 // A step that runs names its job, and the job names the step.
 std::string broken_in_step(const State& state, const Workflow& workflow, uint32_t number) {
   const Step& step = workflow.steps[number];
   const std::string name = "step " + step.name + " of workflow " + to_string(workflow.id);
   const Job* job = state.job(step.job);
   if (step.kind >= workflow.kinds.size()) return name + " is of no kind";
-  if (step.state == StepState::running && (!job || job->of != StepRef{workflow.id, number}))
+  if (step.fed) {
+    if (std::string broken = broken_in_feed(state, workflow, number); !broken.empty())
+      return broken;
+  } else if (step.state == StepState::running && (!job || job->of != StepRef{workflow.id, number}))
     return name + " runs without a job";
   if (job && step.state != StepState::running && job->of == StepRef{workflow.id, number})
     return name + " has a job and does not run";
@@ -99,6 +121,9 @@ std::string broken_invariant(const State& state) {
   for (const auto& [id, queue] : state.queues) {
     if (std::string broken = broken_in_queue(state, queue); !broken.empty()) return broken;
   }
+  for (const auto& [id, schedule] : state.schedules) {
+    if (std::string broken = broken_in_schedule(state, schedule); !broken.empty()) return broken;
+  }
   // The derived parts must be what a snapshot would rebuild.
   State rebuilt;
   rebuilt.now = state.now;
@@ -116,7 +141,10 @@ std::string broken_invariant(const State& state) {
   rebuilt.reservations = state.reservations;
   rebuilt.workflows = state.workflows;
   rebuilt.queues = state.queues;
+  rebuilt.kept = state.kept;
   for (auto& [id, queue] : rebuilt.queues) clear_derived(queue);
+  rebuilt.schedules = state.schedules;
+  for (auto& [id, schedule] : rebuilt.schedules) schedule.timer = {};
   for (auto& [id, ns] : rebuilt.namespaces) {
     ns.in_use = {};
     ns.jobs = ns.workflows = 0;

@@ -41,6 +41,10 @@ inline constexpr uint32_t kAwaitedPerRoundMax =
 inline constexpr Duration kBriskMax =
     milliseconds(100);  // a task so short that the way to the site and back would cost a good part
 inline constexpr Duration kInLineMax = seconds(1);  // then it may begin elsewhere
+inline constexpr uint32_t kLineLengthMax =
+    8;  // behind one task: enough for one commit to serve several
+inline constexpr Duration kLineSpan =
+    milliseconds(20);  // what a line of several takes: so long may urgent work have to wait for it
 inline constexpr uint32_t kWeightMilliMin = 1;
 inline constexpr uint32_t kWeightMilliMax = 1'000'000'000;
 inline constexpr int64_t kMemoryQuotaMin = 1 << 20;  // but 0: less holds no task
@@ -61,9 +65,15 @@ inline constexpr uint32_t kStepsBatchMax =
 inline constexpr uint32_t kStepsUnderWayMax =
     4'000;  // of a workflow: a million steps are never a million live jobs
 inline constexpr uint32_t kStepsPerRoundMax = 2'000;  // started or ended by one tick
+inline constexpr uint32_t kFeedsMax =
+    1'000;  // steps of a workflow that go through queues: each is looked at when one of them moves
 inline constexpr uint32_t kStepNeedsMax = 100'000;  // of one step: one that waits for all of a fan
 inline constexpr uint32_t kWorkflowsMax = 10'000;   // not ended
-inline constexpr uint32_t kReasonBytesMax = 1'000;  // why a step ended as it did
+inline constexpr uint32_t kLaneBytesMax = 500;
+inline constexpr Duration kTimeLimitMax = hours(24 * 366);  // of a workflow
+inline constexpr uint32_t kDocumentBytesMax = 1 << 20;
+inline constexpr uint32_t kDocumentsMax = 10'000;      // of a namespace
+inline constexpr uint32_t kReasonBytesMax = 1'000;     // why a step ended as it did
 inline constexpr uint32_t kOutputBytesMax = 64 << 10;  // of all values of a step
 inline constexpr Duration kUnsealedMax =
     minutes(10);  // whoever was adding its steps is gone: it never starts
@@ -92,5 +102,20 @@ inline constexpr Duration kVisibilityMin = seconds(1);
 inline constexpr Duration kVisibilityMax = hours(24 * 7);  // a worker that lives extends its lease
 inline constexpr Duration kItemDelayMax = hours(24 * 366);
 inline constexpr Duration kRunSpan = seconds(1);  // items put within it are kept as one run
+
+inline constexpr uint32_t kSchedulesMax = 10'000;
+inline constexpr uint32_t kSchedulesPerNamespaceMax = 1'000;
+inline constexpr uint32_t kProgramBytesMax = 1 << 20;  // of a workflow's files: it is in the state
+inline constexpr uint32_t kTimesKept = 16;    // known ahead; a restart need not ask for them again
+inline constexpr uint32_t kFiringsKept = 50;  // of a schedule, that people can look at
+inline constexpr uint32_t kOpeningMax = 100;  // runs of a schedule that are being made
+inline constexpr uint32_t kMadeUpMax = 100;   // missed times that are made up for in a row
+inline constexpr uint32_t kRunsWaitingMax = 100;  // of a schedule whose runs wait for each other
+inline constexpr uint32_t kSchedulesPerTickMax = 500;
+inline constexpr Duration kMissedAfter = minutes(1);  // later than that, a time was missed
+inline constexpr uint32_t kDeliveriesKept = 1'000;    // that are known when they come again
+inline constexpr uint32_t kFiringBodyMax = 64 << 10;  // what comes with a delivery
+inline constexpr uint32_t kWatchedFilesMax = 1'000;   // of a schedule
+inline constexpr Duration kQuietMax = hours(24);
 
 }  // namespace atl::core

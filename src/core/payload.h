@@ -33,11 +33,12 @@ struct Payload {
   // Of an array that goes through items: the one of each task, or as many values as there are keys.
   std::vector<std::string> items;
   std::vector<std::string> item_keys;
+  std::map<std::string, std::string> secrets;  // variables by the names of secrets, never values
   bool operator==(const Payload&) const = default;
 };
 
 ATOLL_DESCRIBE(Payload, argv, script, args, env, directory, stdin_text, stdin_file, isolation,
                network, writable, processes_max, log_bytes_max, venv, simulated_us, simulated_exit,
-               simulated_start_error, items, item_keys)
+               simulated_start_error, items, item_keys, secrets)
 
 }  // namespace atl::core

@@ -8,6 +8,7 @@
 #include "core/cohorts.h"
 #include "core/index.h"
 #include "core/queue/index.h"
+#include "core/schedule/index.h"
 
 namespace atl::core {
 
@@ -101,6 +102,17 @@ const WorkQueue* State::queue_named(NamespaceId ns, const std::string& name) con
   return it == queue_names.end() ? nullptr : &queues.at(it->second);
 }
 
+const KeptDocument* State::document(NamespaceId ns, const std::string& kind,
+                                    const std::string& name) const {
+  const auto it = kept.find({ns, kind, name});
+  return it == kept.end() ? nullptr : &it->second;
+}
+
+const Schedule* State::schedule_named(NamespaceId ns, const std::string& name) const {
+  const auto it = schedule_names.find({ns, name});
+  return it == schedule_names.end() ? nullptr : &schedules.at(it->second);
+}
+
 bool only_by_name(const State& state, const Site& site) {
   const auto pretends = [](const Site& each) { return each.kind == "simulated"; };
   return pretends(site) && !std::all_of(state.sites.begin(), state.sites.end(),
@@ -123,11 +135,15 @@ void rebuild_derived(State& state) {
     index_tasks(state, job);
   }
   count_cohorts(state);
+  for (auto& [id, queue] : state.queues) index_queue(state, queue);
   for (auto& [id, each] : state.workflows) {
     workflow::index(each);
     count_workflow(state, each, +1);
   }
-  for (auto& [id, queue] : state.queues) index_queue(state, queue);
+  for (auto& [id, schedule] : state.schedules) {
+    state.schedule_names[{schedule.ns, schedule.name}] = id;
+    index_schedule(state, schedule);
+  }
 }
 
 }  // namespace atl::core

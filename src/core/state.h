@@ -246,7 +246,7 @@ bool dependencies_decided(const Job& job);
 
 struct TermsEntry {
   Terms terms;
-  bool brisk = false;  // the last task that ended was a short one
+  uint32_t brisk = 0;  // so many may be in line behind one task, for the last ones were short
   ShapeId shape;
   // derived
   uint32_t jobs = 0;
@@ -272,8 +272,9 @@ struct ShapeEntry {
   bool operator==(const ShapeEntry&) const = default;
 };
 
-// Placed tasks of one namespace and equal terms, without devices, that nobody is in line behind.
-using Leaders = IdMap<NamespaceId, std::map<TermsId, std::set<AttemptId>>>;
+// The last of each line, of one namespace and equal terms, without devices: a placed task that
+// nobody is behind, or the last one in line behind it. By how many are before it.
+using Leaders = IdMap<NamespaceId, std::map<TermsId, std::set<std::pair<uint32_t, AttemptId>>>>;
 
 struct Counters {
   uint64_t job = 0;
@@ -289,6 +290,8 @@ struct Counters {
   uint64_t workflow = 0;
   uint32_t queue = 0;
   uint64_t lease = 0;
+  uint64_t opening = 0;
+  uint32_t schedule = 0;
   bool operator==(const Counters&) const = default;
 };
 
@@ -308,6 +311,8 @@ struct State {
   std::map<ReservationId, Reservation> reservations;
   std::map<WorkflowId, Workflow> workflows;
   std::map<QueueId, WorkQueue> queues;
+  std::map<KeptKey, KeptDocument> kept;
+  std::map<ScheduleId, Schedule> schedules;
 
   // derived
   std::map<std::string, UserId> user_names;
@@ -327,12 +332,19 @@ struct State {
   Backlog backlog;                              // jobs that are ready
   Leaders leaders;
   std::set<JobId> owed;                       // ready jobs for which others have made room
-  std::map<AttemptId, TaskId> followers;      // who is in line behind whom
+  std::map<AttemptId, AttemptId> followers;   // who is in line behind whom
   std::set<std::pair<Time, TaskId>> recalls;  // those in line, by when they are asked back
   std::set<WorkflowId> workflows_due;         // of which a tick has something to decide
   std::set<WorkflowId> workflows_unsealed;
+  std::map<std::pair<NamespaceId, std::string>, std::set<WorkflowId>> lanes;
+  std::set<std::pair<Time, WorkflowId>> workflow_limits;  // by when their time is over
   std::map<std::pair<NamespaceId, std::string>, QueueId> queue_names;
   std::set<QueueTimer> queue_timers;
+  std::set<std::pair<QueueId, StepRef>> feeders;  // steps that go through a queue now
+  std::map<std::pair<NamespaceId, std::string>, ScheduleId> schedule_names;
+  std::set<std::pair<Time, ScheduleId>>
+      schedule_timers;                       // those whose next time is known, or asked for
+  std::set<ScheduleId> schedules_on_queues;  // not paused
 
   bool operator==(const State&) const = default;
 
@@ -344,6 +356,9 @@ struct State {
   const Site* site_named(const std::string& name) const;
   const Cohort* cohort_named(const std::string& name) const;
   const WorkQueue* queue_named(NamespaceId ns, const std::string& name) const;
+  const Schedule* schedule_named(NamespaceId ns, const std::string& name) const;
+  const KeptDocument* document(NamespaceId ns, const std::string& kind,
+                               const std::string& name) const;
 };
 
 // Whether the site is no place for work that does not ask for it: one that only pretends, beside
@@ -373,8 +388,8 @@ ATOLL_DESCRIBE(Job, id, ns, user, terms, array, held, submitted, payload, name, 
 ATOLL_DESCRIBE(TermsEntry, terms, brisk, shape)
 ATOLL_DESCRIBE(Notice, id, job, job_name, ns, outcome, ended, target, message)
 ATOLL_DESCRIBE(Counters, job, user, ns, terms, site, token, notice, cohort, shape, reservation,
-               workflow, queue, lease)
+               workflow, queue, lease, opening, schedule)
 ATOLL_DESCRIBE(State, now, counters, users, tokens, namespaces, sites, terms, notices, cohorts,
-               policy, calendar, reservations, workflows, queues)
+               policy, calendar, reservations, workflows, queues, kept, schedules)
 
 }  // namespace atl::core

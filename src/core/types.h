@@ -2,6 +2,7 @@
 // ordered containers.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -268,8 +269,20 @@ struct Usage {
   int64_t memory_peak_bytes = 0;
   int64_t read_bytes = 0;
   int64_t written_bytes = 0;
+  std::optional<int64_t> energy_mj;  // millijoules; not every site can tell
   bool operator==(const Usage&) const = default;
 };
+
+// What several attempts came to: the first start, the last end, sums, and the largest peak.
+inline void add_up(Usage& sum, const Usage& more) {
+  if (more.started && (!sum.started || more.started < sum.started)) sum.started = more.started;
+  sum.ended = std::max(sum.ended, more.ended);
+  sum.cpu = sum.cpu + more.cpu;
+  sum.memory_peak_bytes = std::max(sum.memory_peak_bytes, more.memory_peak_bytes);
+  sum.read_bytes += more.read_bytes;
+  sum.written_bytes += more.written_bytes;
+  if (more.energy_mj) sum.energy_mj = sum.energy_mj.value_or(0) + *more.energy_mj;
+}
 
 enum class EndCause : uint8_t {
   exited,       // by itself; exit_code tells
@@ -327,7 +340,7 @@ ATOLL_DESCRIBE(SiteReport, nodes, abilities)
 ATOLL_DESCRIBE(HeldDevice, unit, kind, model, share_milli, counts_milli, memory_bytes, profile,
                start, size)
 ATOLL_DESCRIBE(Placement, site, node, devices)
-ATOLL_DESCRIBE(Usage, started, ended, cpu, memory_peak_bytes, read_bytes, written_bytes)
+ATOLL_DESCRIBE(Usage, started, ended, cpu, memory_peak_bytes, read_bytes, written_bytes, energy_mj)
 ATOLL_DESCRIBE(AttemptResult, cause, exit_code, signal, checkpointed, message, usage, stdout_bytes,
                stderr_bytes)
 ATOLL_DESCRIBE(Label, key, value)

@@ -71,6 +71,8 @@ TEST(Limits, HeadersAreBoundedInBytesAndCount) {
   EXPECT_EQ(
       status_of(only_answer(*server, "GET /echo/a HTTP/1.1\r\nA: " + std::string(1 << 20, 'x'))),
       431);
+  const std::string spaces = get("/echo/a", "A:" + std::string(20'000, ' ') + "x\r\n");
+  EXPECT_EQ(status_of(only_answer(*server, spaces)), 431) << "bytes count that are thrown away";
   std::string many, medium;
   for (int i = 0; i < 100; ++i) many += "A: b\r\n";
   for (int i = 0; i < 20; ++i) medium += "A: " + std::string(1000, 'x') + "\r\n";

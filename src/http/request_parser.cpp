@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/beast/http/error.hpp>
+#include <limits>
 
 namespace atl::http {
 namespace {
@@ -16,12 +17,12 @@ std::string_view view(boost::beast::string_view text) { return {text.data(), tex
 }  // namespace
 
 RequestParser::RequestParser(const Limits& limits)
-    : header_bytes_left_(limits.header_bytes),
+    : head_bytes_max_(limits.header_bytes),
       header_count_left_(limits.header_count),
       body_max_(limits.body_bytes) {
   // Beast counts header bytes per call, not per request, and knows no limit per route: both are
   // kept here.
-  header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  header_limit(std::numeric_limits<std::uint32_t>::max());
   basic_parser::body_limit(boost::none);
 }
 
@@ -32,6 +33,8 @@ RequestParser::Progress RequestParser::parse(std::string_view& bytes) {
   error_code error;
   const std::size_t used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
   bytes.remove_prefix(used);
+  if (!head_reported_ && status_ == 0 && head_too_large(used, bytes.size()))
+    return Progress::refused;
   if (error) return classify(error);
   if (is_header_done() && !head_reported_) {
     head_reported_ = true;
@@ -54,6 +57,16 @@ RequestParser::Progress RequestParser::parse_chunk(std::string_view& bytes) {
   request_.body.append(data);
   if (progress == ChunkDecoder::Progress::done) return Progress::done;
   return progress == ChunkDecoder::Progress::taken ? Progress::body_part : Progress::need_more;
+}
+
+// Counts the bytes as they came, spaces and folded lines included, so that it is the same however
+// they came. Those behind what was used belong to the head until its end was seen.
+bool RequestParser::head_too_large(std::size_t used, std::size_t behind) {
+  head_bytes_ += used;
+  if (head_bytes_ + (is_header_done() ? 0 : behind) <= head_bytes_max_) return false;
+  error_code ignored;
+  refuse(431, "the request headers are too large", ignored);
+  return true;
 }
 
 RequestParser::Progress RequestParser::classify(error_code error) {
@@ -87,17 +100,11 @@ void RequestParser::on_request_impl(beast_http::verb, string_view method, string
   request_.method.assign(method.data(), method.size());
   request_.target.assign(target.data(), target.size());
   if (target.size() > kTargetBytesMax) return refuse(414, "the request target is too long", error);
-  const std::size_t line = method.size() + target.size() + 12;
-  if (line > header_bytes_left_) return refuse(431, "the request headers are too large", error);
-  header_bytes_left_ -= line;
 }
 
 void RequestParser::on_field_impl(beast_http::field field, string_view name, string_view value,
                                   error_code& error) {
-  const std::size_t size = name.size() + value.size() + 4;
-  if (size > header_bytes_left_) return refuse(431, "the request headers are too large", error);
   if (header_count_left_ == 0) return refuse(431, "the request has too many headers", error);
-  header_bytes_left_ -= size;
   --header_count_left_;
   if (field == beast_http::field::host) ++hosts_;
   if (field == beast_http::field::transfer_encoding &&

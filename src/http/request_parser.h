@@ -46,6 +46,7 @@ class RequestParser : private boost::beast::http::basic_parser<true> {
   using string_view = boost::beast::string_view;
 
   Progress parse_chunk(std::string_view& bytes);
+  bool head_too_large(std::size_t used, std::size_t behind);
   Progress classify(error_code error);
   void refuse(int status, std::string_view detail, error_code& error);
 
@@ -63,7 +64,8 @@ class RequestParser : private boost::beast::http::basic_parser<true> {
 
   Request request_;
   ChunkDecoder chunks_;
-  std::size_t header_bytes_left_;
+  std::size_t head_bytes_max_;
+  std::size_t head_bytes_ = 0;
   std::size_t header_count_left_;
   std::uint64_t body_max_;
   int version_ = 11;

@@ -86,6 +86,8 @@ Result<void> ArchiveWriter::write_event(const core::Event& event, const Batch& b
       [&](const core::WorkflowSubmitted& e) { return add_workflow(e, event.at, batch); },
       [&](const core::StepsAdded& e) { return add_steps(e, batch); },
       [&](const core::StepsEnded& e) { return write_steps_ended(database_, e, event.at); },
+      [&](const core::StepFeeding& e) { return name_step_payload(e, batch); },
+      [&](const core::FedJobEnded& e) { return write_fed_job(database_, e); },
       [&](const core::StepsReopened& e) { return write_steps_reopened(database_, e); },
       [&](const core::WorkflowEnded& e) { return write_workflow_ended(database_, e, event.at); },
       [&](const core::WorkflowReopened& e) {
@@ -120,6 +122,18 @@ Result<void> ArchiveWriter::name_payload(const core::JobSubmitted& job, const Ba
   if (*blob == 0) return {};
   Query query = database_.query("INSERT INTO payloads VALUES(?, ?)");
   return database_.check(query.bind(static_cast<int64_t>(job.id.value)).bind(*blob).run());
+}
+
+// Only of one that was prepared; another one runs what it was added with.
+Result<void> ArchiveWriter::name_step_payload(const core::StepFeeding& step, const Batch& batch) {
+  if (!find_blob(step.payload, batch.blobs)) return {};
+  const auto blob = hold_blob(step.payload, batch);
+  if (!blob) return tl::unexpected(blob.error());
+  const auto before = set_step_payload(database_, step.step, *blob);
+  if (!before) return tl::unexpected(before.error());
+  // The reference that was just taken counts before one to the same bytes is given up.
+  if (auto added = add_refs(); !added) return added;
+  return release_blob(*before);
 }
 
 Result<void> ArchiveWriter::add_workflow(const core::WorkflowSubmitted& submitted, Time at,

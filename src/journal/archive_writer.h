@@ -40,6 +40,7 @@ class ArchiveWriter {
   [[nodiscard]] Result<void> write_payloads(const Batch& batch);
   Result<void> write_event(const core::Event& event, const Batch& batch);
   [[nodiscard]] Result<void> name_payload(const core::JobSubmitted& job, const Batch& batch);
+  [[nodiscard]] Result<void> name_step_payload(const core::StepFeeding& step, const Batch& batch);
   Result<void> add_workflow(const core::WorkflowSubmitted& submitted, Time at, const Batch& batch);
   [[nodiscard]] Result<void> add_steps(const core::StepsAdded& added, const Batch& batch);
   // The row of the blob, which one more names; zero for the digest of nothing.

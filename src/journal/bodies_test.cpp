@@ -82,7 +82,8 @@ TEST(Bodies, AJournalFromBeforeQueuesGetsTheirTable) {
       sqlite3_exec(
           database,
           "DROP TABLE item_bodies; DROP TABLE workflows; DROP TABLE steps; DROP TABLE step_kinds; "
-          "DROP TABLE versions; DROP TABLE cached; UPDATE meta SET value = 1 WHERE key = 'format'",
+          "DROP TABLE versions; DROP TABLE cached; DROP TABLE fed_outputs; UPDATE meta SET value = "
+          "1 WHERE key = 'format'",
           nullptr, nullptr, nullptr),
       SQLITE_OK);
   sqlite3_close(database);

@@ -159,7 +159,11 @@ TEST_F(Golden, ReplayWithoutTheSnapshotGivesTheSameState) {
   auto journal = must(SqliteJournal::open(home));
   const Loaded loaded = must(journal->load());
   EXPECT_EQ(loaded.replayed, 4u);
-  EXPECT_EQ(state_text(loaded.state), expected);
+  // Whether tasks are short was a yes or no when the snapshot was made; now two short ends count
+  // two.
+  std::string counted = expected;
+  counted.replace(counted.find("brisk=1"), 7, "brisk=2");
+  EXPECT_EQ(state_text(loaded.state), counted);
 }
 
 TEST_F(Golden, HistoryOfFormat1IsReadable) {

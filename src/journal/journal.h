@@ -124,6 +124,10 @@ struct KeptWorkflow {
   bool fail_fast = false;
   uint32_t parallel_max = 0;
   core::StepTally tally{};  // of one that has ended
+  std::string lane;
+  core::Overlap overlap = core::Overlap::allow;
+  std::string origin;
+  Duration time_limit;
 };
 struct KeptStep {
   uint32_t number = 0;
@@ -134,12 +138,20 @@ struct KeptStep {
   std::string message;
   std::string outputs;  // JSON, or empty
   core::StepRef reused;
+  core::FeedUse use;  // of one that went through a queue
+};
+// What a job left that worked on items of a queue, durable with their being done.
+struct FedOutput {
+  JobId job;
+  std::string items;    // their numbers: "5", "5-8,10"
+  std::string outputs;  // JSON
 };
 struct WorkflowFilter {
   std::optional<NamespaceId> ns;
   std::vector<NamespaceId> visible;  // empty: all; else only these
   std::optional<UserId> user;
-  std::string name;  // substring, empty: any
+  std::string name;    // substring, empty: any
+  std::string origin;  // empty: any
 };
 struct FileVersion {
   uint32_t version = 0;
@@ -196,6 +208,9 @@ class History {
   [[nodiscard]] virtual Result<std::vector<FileVersion>> versions(NamespaceId ns,
                                                                   const std::string& name) = 0;
   // A success that was kept under this key.
+  // Of a step that goes through a queue, in the order of the jobs behind `after`.
+  [[nodiscard]] virtual Result<std::vector<FedOutput>> fed_outputs(core::StepRef step, JobId after,
+                                                                   size_t max) = 0;
   [[nodiscard]] virtual Result<std::optional<core::StepRef>> cached(NamespaceId ns,
                                                                     const Digest& key) = 0;
 };

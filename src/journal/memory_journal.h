@@ -39,6 +39,7 @@ class MemoryJournal : public Journal, public History {
   Result<std::string> step_bytes(core::StepRef step, bool recipe) override;
   Result<std::string> workflow_files(WorkflowId id) override;
   Result<std::vector<FileVersion>> versions(NamespaceId ns, const std::string& name) override;
+  Result<std::vector<FedOutput>> fed_outputs(core::StepRef step, JobId after, size_t max) override;
   Result<std::optional<core::StepRef>> cached(NamespaceId ns, const Digest& key) override;
 
   History& history() { return *this; }
@@ -78,6 +79,8 @@ class MemoryJournal : public Journal, public History {
     std::map<WorkflowId, std::vector<core::StepKind>> kinds;
     std::map<std::pair<NamespaceId, std::string>, std::vector<FileVersion>> versions;
     std::map<std::pair<NamespaceId, Digest>, core::StepRef> cached;
+    std::map<core::StepRef, Digest> prepared;  // what steps run that go through queues
+    std::map<std::pair<core::StepRef, JobId>, FedOutput> fed;
     std::map<std::pair<QueueId, ItemId>, std::string> bodies;
   };
   [[nodiscard]] static Result<void> hold(Disk& disk, const Digest& digest);

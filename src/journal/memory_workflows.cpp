@@ -35,6 +35,10 @@ Result<void> MemoryJournal::write_workflow_event(Disk& disk, const core::Event& 
         kept.document = e.document;
         kept.fail_fast = e.fail_fast;
         kept.parallel_max = e.parallel_max;
+        kept.lane = e.lane;
+        kept.overlap = e.overlap;
+        kept.origin = e.origin;
+        kept.time_limit = e.time_limit;
         disk.workflows[e.id] = {std::move(kept), e.files};
         return hold(disk, e.files);
       },
@@ -56,6 +60,7 @@ Result<void> MemoryJournal::write_workflow_event(Disk& disk, const core::Event& 
           step.message = e.message;
           step.outputs = e.outputs;
           step.reused = e.reused;
+          step.use = e.use;
         });
         if (e.cache != Digest{} && e.how == core::StepState::succeeded)
           disk.cached[{disk.workflows.at(e.id).first.ns, e.cache}] = {e.id, e.steps.front()};
@@ -82,6 +87,16 @@ Result<void> MemoryJournal::write_workflow_event(Disk& disk, const core::Event& 
         kept.message.clear();
         return {};
       },
+      [&](const core::StepFeeding& e) -> Result<void> {
+        if (!disk.steps.at(e.step).step.prepared) return {};
+        disk.prepared[e.step] = e.payload;
+        return hold(disk, e.payload);
+      },
+      [&](const core::FedJobEnded& e) -> Result<void> {
+        if (!e.outputs.empty())
+          disk.fed[{e.step, e.job}] = {e.job, core::to_text(e.items), e.outputs};
+        return {};
+      },
       [](const auto&) -> Result<void> { return {}; });
 }
 
@@ -101,6 +116,8 @@ void MemoryJournal::drop_workflows(Time ended_before, size_t max) {
     }
     disk_.steps.erase(first, last);
     disk_.kinds.erase(id);
+    std::erase_if(disk_.fed, [id](const auto& each) { return each.first.first.workflow == id; });
+    std::erase_if(disk_.prepared, [id](const auto& each) { return each.first.workflow == id; });
     std::erase_if(disk_.cached, [id](const auto& entry) { return entry.second.workflow == id; });
     at = disk_.workflows.erase(at);
     --max;
@@ -124,7 +141,8 @@ Result<std::vector<KeptWorkflow>> MemoryJournal::workflows(const WorkflowFilter&
                       std::ranges::find(filter.visible, each.ns) != filter.visible.end();
     if (seen && (!filter.ns || *filter.ns == each.ns) &&
         (!filter.user || *filter.user == each.user) &&
-        each.name.find(filter.name) != std::string::npos)
+        each.name.find(filter.name) != std::string::npos &&
+        (filter.origin.empty() || filter.origin == each.origin))
       found.push_back(each);
   }
   return found;
@@ -163,6 +181,15 @@ Result<std::vector<FileVersion>> MemoryJournal::versions(NamespaceId ns, const s
   std::vector<FileVersion> versions = disk_.versions[{ns, name}];
   std::ranges::reverse(versions);
   return versions;
+}
+
+Result<std::vector<FedOutput>> MemoryJournal::fed_outputs(core::StepRef step, JobId after,
+                                                          size_t max) {
+  std::vector<FedOutput> found;
+  for (auto at = disk_.fed.upper_bound({step, after});
+       at != disk_.fed.end() && at->first.first == step && found.size() < max; ++at)
+    found.push_back(at->second);
+  return found;
 }
 
 Result<std::optional<core::StepRef>> MemoryJournal::cached(NamespaceId ns, const Digest& key) {

@@ -100,6 +100,19 @@ Result<bool> drop_steps(Database& database, ArchiveWriter& writer, int64_t workf
   return all;
 }
 
+// Likewise of what the items of queues left.
+Result<bool> drop_fed(Database& database, int64_t workflow, size_t& rows) {
+  Query remove = database.query(
+      "DELETE FROM fed_outputs WHERE workflow = ?1 AND (step, job) IN "
+      "(SELECT step, job FROM fed_outputs WHERE workflow = ?1 ORDER BY step, job LIMIT ?2)");
+  remove.bind(workflow).bind(static_cast<int64_t>(rows));
+  if (auto done = database.check(remove.run()); !done) return tl::unexpected(done.error());
+  const auto found = static_cast<size_t>(sqlite3_changes(database.handle()));
+  const bool all = found < rows;
+  rows -= found;
+  return all;
+}
+
 }  // namespace
 
 Result<bool> drop_commits(Database& database, uint64_t covered) {
@@ -140,6 +153,9 @@ Result<void> drop_workflows(Database& database, ArchiveWriter& writer, Time time
     const auto next = oldest_workflow(database, time);
     if (!next) return tl::unexpected(next.error());
     if (*next == 0) return {};
+    const auto fed = drop_fed(database, *next, rows);
+    if (!fed) return tl::unexpected(fed.error());
+    if (!*fed) break;
     const auto emptied = drop_steps(database, writer, *next, rows);
     if (!emptied) return tl::unexpected(emptied.error());
     if (!*emptied) return {};

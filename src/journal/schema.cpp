@@ -53,6 +53,25 @@ CREATE TABLE item_bodies(id INTEGER PRIMARY KEY, body BLOB NOT NULL);
 UPDATE meta SET value = 2 WHERE key = 'format';
 )";
 
+// Format 3: workflows that know of each other, and what made them; what was left of the items of
+// queues that steps went through.
+constexpr const char* kFormat3 = R"(
+ALTER TABLE workflows ADD COLUMN lane TEXT NOT NULL DEFAULT '';
+ALTER TABLE workflows ADD COLUMN overlap INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workflows ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+ALTER TABLE workflows ADD COLUMN time_limit_us INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX workflows_by_origin ON workflows(ns, origin, id) WHERE origin <> '';
+CREATE TABLE fed_outputs(workflow INTEGER, step INTEGER, job INTEGER, items TEXT NOT NULL, outputs TEXT NOT NULL,
+                         PRIMARY KEY(workflow, step, job)) WITHOUT ROWID;
+UPDATE meta SET value = 3 WHERE key = 'format';
+)";
+
+// Format 4: what the jobs used of a step that went through a queue.
+constexpr const char* kFormat4 = R"(
+ALTER TABLE steps ADD COLUMN use BLOB NOT NULL DEFAULT x'';
+UPDATE meta SET value = 4 WHERE key = 'format';
+)";
+
 std::string random_installation() {
   std::random_device device;
   const uint64_t value = (static_cast<uint64_t>(device()) << 32) | device();
@@ -95,7 +114,13 @@ Result<void> migrate(Database& database, int64_t from) {
       if (auto made = create_format_1(database); !made) return made;
       [[fallthrough]];
     case 1:
-      return database.must(kFormat2);
+      if (auto made = database.must(kFormat2); !made) return made;
+      [[fallthrough]];
+    case 2:
+      if (auto made = database.must(kFormat3); !made) return made;
+      [[fallthrough]];
+    case 3:
+      return database.must(kFormat4);
     case kFormat:
       return {};
     default:

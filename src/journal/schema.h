@@ -6,7 +6,7 @@
 
 namespace atl::journal {
 
-inline constexpr int64_t kFormat = 2;
+inline constexpr int64_t kFormat = 4;
 
 // Brings an empty or older file to the present format, in one transaction. `invalid` when the file
 // is somebody else's or newer than this program; nothing is changed then.

@@ -254,6 +254,11 @@ Result<std::optional<core::StepRef>> SqliteHistory::cached(NamespaceId ns, const
   return on_loan([&](Database& database) { return read_cached(database, ns, key); });
 }
 
+Result<std::vector<FedOutput>> SqliteHistory::fed_outputs(core::StepRef step, JobId after,
+                                                          size_t max) {
+  return on_loan([&](Database& database) { return read_fed_outputs(database, step, after, max); });
+}
+
 Result<std::string> read_payload(Database& database, JobId job) {
   Query query = database.query(
       "SELECT blobs.bytes FROM payloads JOIN blobs ON blobs.id = payloads.blob WHERE payloads.job "

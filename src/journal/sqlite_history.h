@@ -36,6 +36,7 @@ class SqliteHistory : public History {
   Result<std::string> step_bytes(core::StepRef step, bool recipe) override;
   Result<std::string> workflow_files(WorkflowId id) override;
   Result<std::vector<FileVersion>> versions(NamespaceId ns, const std::string& name) override;
+  Result<std::vector<FedOutput>> fed_outputs(core::StepRef step, JobId after, size_t max) override;
   Result<std::optional<core::StepRef>> cached(NamespaceId ns, const Digest& key) override;
 
  private:

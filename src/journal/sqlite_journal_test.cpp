@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "journal/home.h"
+#include "journal/schema.h"
 #include "journal/snapshot_file.h"
 #include "journal/sqlite.h"
 #include "journal/testing.h"
@@ -133,10 +134,11 @@ TEST(SqliteJournal, ADatabaseOfAnotherProgramIsRefused) {
 TEST(SqliteJournal, ANewerFormatIsRefusedWithBothNumbers) {
   const TempDir dir;
   open(dir.path());
-  tamper(dir.path(), "UPDATE meta SET value = 3 WHERE key = 'format'");
+  tamper(dir.path(), "UPDATE meta SET value = 99 WHERE key = 'format'");
   const auto journal = SqliteJournal::open(dir.path());
   ASSERT_FALSE(journal);
-  EXPECT_NE(journal.error().message.find("format 3 and this program reads up to 2"),
+  EXPECT_NE(journal.error().message.find("format 99 and this program reads up to " +
+                                         std::to_string(kFormat)),
             std::string::npos)
       << journal.error().message;
 }

@@ -28,7 +28,7 @@ tl::unexpected<Error> damaged(const char* what) {
 
 constexpr const char* kWorkflowColumns =
     "SELECT id, ns, user, name, version, submitted_us, ended_us, outcome, message, document, "
-    "fail_fast, parallel_max, tally FROM workflows ";
+    "fail_fast, parallel_max, tally, lane, overlap, origin, time_limit_us FROM workflows ";
 
 KeptWorkflow workflow_row(const Query& row) {
   KeptWorkflow kept;
@@ -46,6 +46,10 @@ KeptWorkflow workflow_row(const Query& row) {
   kept.parallel_max = static_cast<uint32_t>(row.integer(11));
   wire::Reader tally(row.bytes(12));
   for (uint32_t& count : kept.tally) count = static_cast<uint32_t>(tally.varint());
+  kept.lane = row.bytes(13);
+  kept.overlap = static_cast<core::Overlap>(row.integer(14));
+  kept.origin = row.bytes(15);
+  kept.time_limit = {row.integer(16)};
   return kept;
 }
 
@@ -101,11 +105,12 @@ Result<void> write_version(Database& database, const core::WorkflowSubmitted& ev
 
 Result<void> write_workflow(Database& database, const core::WorkflowSubmitted& event, Time at,
                             uint32_t version) {
-  Query query =
-      database.query("INSERT INTO workflows VALUES(?, ?, ?, ?, ?, ?, 0, 0, '', ?, ?, ?, x'')");
+  Query query = database.query(
+      "INSERT INTO workflows VALUES(?, ?, ?, ?, ?, ?, 0, 0, '', ?, ?, ?, x'', ?, ?, ?, ?)");
   query.bind(number(event.id)).bind(event.ns.value).bind(event.user.value).text(event.name);
   query.bind(version).bind(at.us).blob(event.document).bind(event.fail_fast);
-  return database.check(query.bind(event.parallel_max).run());
+  query.bind(event.parallel_max).text(event.lane).bind(static_cast<int64_t>(event.overlap));
+  return database.check(query.text(event.origin).bind(event.time_limit.us).run());
 }
 
 Result<void> write_steps(Database& database, const core::StepsAdded& event,
@@ -115,7 +120,8 @@ Result<void> write_steps(Database& database, const core::StepsAdded& event,
   for (size_t i = 0; i < event.steps.size(); ++i) {
     body.clear();
     wire::put_fields(body, event.steps[i]);
-    Query query = database.query("INSERT INTO steps VALUES(?, ?, ?, ?, ?, 0, -1, 0, '', '', 0, 0)");
+    Query query =
+        database.query("INSERT INTO steps VALUES(?, ?, ?, ?, ?, 0, -1, 0, '', '', 0, 0, x'')");
     query.bind(number(event.id)).bind(static_cast<int64_t>(event.first + i)).blob(body);
     const int code = query.bind(blobs[i].first).bind(blobs[i].second).run();
     if (auto ok = database.check(code); !ok) return ok;
@@ -124,24 +130,47 @@ Result<void> write_steps(Database& database, const core::StepsAdded& event,
 }
 
 Result<void> write_steps_ended(Database& database, const core::StepsEnded& event, Time at) {
+  std::string use;
+  wire::put_fields(use, event.use);
   for (const Interval& range : event.steps.ranges()) {
     Query query = database.query(
         "UPDATE steps SET job = ?, state = ?, ended_us = ?, message = ?, outputs = ?, "
-        "reused_workflow = ?, reused_step = ? WHERE workflow = ? AND step BETWEEN ? AND ?");
+        "reused_workflow = ?, reused_step = ?, use = ? "
+        "WHERE workflow = ? AND step BETWEEN ? AND ?");
     query.bind(static_cast<int64_t>(event.job.value)).bind(static_cast<int64_t>(event.how));
     query.bind(at.us).text(event.message);
     query.text(event.outputs).bind(number(event.reused.workflow)).bind(event.reused.step);
-    const int code = query.bind(number(event.id)).bind(range.first).bind(range.last).run();
+    const int code =
+        query.blob(use).bind(number(event.id)).bind(range.first).bind(range.last).run();
     if (auto ok = database.check(code); !ok) return ok;
   }
   return write_cached(database, event, at);
+}
+
+Result<int64_t> set_step_payload(Database& database, core::StepRef step, int64_t blob) {
+  const auto before = step_blob(database, step, false);
+  if (!before) return before;
+  Query query = database.query("UPDATE steps SET payload = ? WHERE workflow = ? AND step = ?");
+  query.bind(blob).bind(number(step.workflow)).bind(step.step);
+  if (auto ok = database.check(query.run()); !ok) return tl::unexpected(ok.error());
+  return before;
+}
+
+Result<void> write_fed_job(Database& database, const core::FedJobEnded& event) {
+  if (event.outputs.empty()) return {};
+  Query query = database.query("INSERT INTO fed_outputs VALUES(?, ?, ?, ?, ?)");
+  const std::string items = core::to_text(event.items);
+  query.bind(number(event.step.workflow)).bind(event.step.step);
+  query.bind(static_cast<int64_t>(event.job.value)).text(items).text(event.outputs);
+  return database.check(query.run());
 }
 
 Result<void> write_steps_reopened(Database& database, const core::StepsReopened& event) {
   for (const Interval& range : event.steps.ranges()) {
     Query query = database.query(
         "UPDATE steps SET state = -1, ended_us = 0, job = 0, message = '', outputs = '', "
-        "reused_workflow = 0, reused_step = 0 WHERE workflow = ? AND step BETWEEN ? AND ?");
+        "reused_workflow = 0, reused_step = 0, use = x'' WHERE workflow = ? AND step BETWEEN ? AND "
+        "?");
     const int code = query.bind(number(event.id)).bind(range.first).bind(range.last).run();
     if (auto ok = database.check(code); !ok) return ok;
   }
@@ -177,11 +206,13 @@ Result<std::vector<KeptWorkflow>> read_workflows(Database& database, const Workf
   if (filter.ns) sql += " AND ns = ?";
   if (filter.user) sql += " AND user = ?";
   if (!filter.name.empty()) sql += " AND instr(name, ?) > 0";
+  if (!filter.origin.empty()) sql += " AND origin = ? AND origin <> ''";
   Query query = database.query(sql + " ORDER BY id DESC");
   query.bind(before ? number(before) : std::numeric_limits<int64_t>::max());
   if (filter.ns) query.bind(filter.ns->value);
   if (filter.user) query.bind(filter.user->value);
   if (!filter.name.empty()) query.text(filter.name);
+  if (!filter.origin.empty()) query.text(filter.origin);
   std::vector<KeptWorkflow> found;
   while (found.size() < max) {
     const int code = query.step();
@@ -196,14 +227,15 @@ Result<std::vector<KeptWorkflow>> read_workflows(Database& database, const Workf
 Result<std::vector<KeptStep>> read_steps(Database& database, WorkflowId id, uint32_t first,
                                          size_t max) {
   Query query = database.query(
-      "SELECT step, body, job, state, ended_us, message, outputs, reused_workflow, reused_step "
-      "FROM steps WHERE workflow = ? AND step >= ? ORDER BY step LIMIT ?");
+      "SELECT step, body, job, state, ended_us, message, outputs, reused_workflow, reused_step, "
+      "use FROM steps WHERE workflow = ? AND step >= ? ORDER BY step LIMIT ?");
   query.bind(number(id)).bind(first).bind(static_cast<int64_t>(max));
   std::vector<KeptStep> found;
   int code;
   while ((code = query.step()) == SQLITE_ROW) {
     auto step = wire::decode<core::NewStep>(query.bytes(1));
-    if (!step) return damaged("steps");
+    const auto use = wire::decode<core::FeedUse>(query.bytes(9));
+    if (!step || !use) return damaged("steps");
     KeptStep& kept = found.emplace_back();
     kept.number = static_cast<uint32_t>(query.integer(0));
     kept.step = std::move(*step);
@@ -214,7 +246,25 @@ Result<std::vector<KeptStep>> read_steps(Database& database, WorkflowId id, uint
     kept.outputs = query.bytes(6);
     kept.reused = {{static_cast<uint64_t>(query.integer(7))},
                    static_cast<uint32_t>(query.integer(8))};
+    kept.use = *use;
   }
+  if (code != SQLITE_DONE) return tl::unexpected(database.error());
+  return found;
+}
+
+Result<std::vector<FedOutput>> read_fed_outputs(Database& database, core::StepRef step, JobId after,
+                                                size_t max) {
+  Query query = database.query(
+      "SELECT job, items, outputs FROM fed_outputs WHERE workflow = ? AND step = ? AND job > ? "
+      "ORDER BY job LIMIT ?");
+  query.bind(number(step.workflow)).bind(step.step);
+  query.bind(static_cast<int64_t>(after.value)).bind(static_cast<int64_t>(max));
+  std::vector<FedOutput> found;
+  int code;
+  while ((code = query.step()) == SQLITE_ROW)
+    found.push_back({{static_cast<uint64_t>(query.integer(0))},
+                     std::string(query.bytes(1)),
+                     std::string(query.bytes(2))});
   if (code != SQLITE_DONE) return tl::unexpected(database.error());
   return found;
 }

@@ -19,6 +19,10 @@ namespace atl::journal {
                                        const std::vector<std::pair<int64_t, int64_t>>& blobs);
 [[nodiscard]] Result<void> write_steps_ended(Database& database, const core::StepsEnded& event,
                                              Time at);
+// The row of what each job of a step runs that goes through a queue, in place of what it was.
+[[nodiscard]] Result<int64_t> set_step_payload(Database& database, core::StepRef step,
+                                               int64_t blob);
+[[nodiscard]] Result<void> write_fed_job(Database& database, const core::FedJobEnded& event);
 [[nodiscard]] Result<void> write_steps_reopened(Database& database,
                                                 const core::StepsReopened& event);
 [[nodiscard]] Result<void> write_workflow_ended(Database& database,
@@ -41,6 +45,9 @@ struct VersionOfFiles {
                                                                WorkflowId before, size_t max);
 [[nodiscard]] Result<std::vector<KeptStep>> read_steps(Database& database, WorkflowId id,
                                                        uint32_t first, size_t max);
+[[nodiscard]] Result<std::vector<FedOutput>> read_fed_outputs(Database& database,
+                                                              core::StepRef step, JobId after,
+                                                              size_t max);
 [[nodiscard]] Result<std::vector<core::StepKind>> read_kinds(Database& database, WorkflowId id);
 [[nodiscard]] Result<int64_t> step_blob(Database& database, core::StepRef step, bool recipe);
 [[nodiscard]] Result<std::string> read_blob(Database& database, int64_t id,

@@ -2,7 +2,9 @@
 #include "journal/workflow_rows.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include "journal/home.h"
 #include "journal/memory_journal.h"
 #include "journal/sqlite_journal.h"
 #include "journal/testing.h"
@@ -323,6 +325,96 @@ TYPED_TEST(WorkflowHistory, AReopenedOneIsNotPruned) {
   EXPECT_TRUE(this->history().workflow(id));
   EXPECT_EQ(must(this->history().steps(id, 0, 10)).size(), 2u);
   EXPECT_TRUE(must(this->kind.journal.load()).state == this->world.state);
+}
+
+TYPED_TEST(WorkflowHistory, WhatJobsOfAQueueLeftIsKeptWithTheirItems) {
+  const QueueId queue{1};
+  World& world = this->world;
+  world.happen(core::QueueSet{queue, world.ns, "urls", {}, false});
+  world.happen(core::ItemsPut{queue, ItemId{1}, {{3}}, {}});
+  world.happen(core::WorkflowSubmitted{{1}, world.ns, world.user, "flow"});
+  core::StepsAdded added{{1}, 0, {core::StepKind{}}, std::vector<core::NewStep>(1)};
+  added.steps[0].name = "work";
+  added.steps[0].prepared = true;
+  added.steps[0].feed = {"urls", 1, 1, 2, false};
+  world.happen(added);
+  world.happen(core::WorkflowSealed{{1}});
+  const core::StepRef step{{1}, 0};
+  world.happen(core::StepPreparing{step, 1});
+  const Blob script = make_blob("script");
+  world.batch.blobs.push_back(script);
+  world.happen(core::StepFeeding{step, queue, script.digest});
+  this->commit();
+  // What is run is found again in later commits, without its bytes.
+  for (const uint64_t lease : {1u, 2u}) {
+    const std::vector<core::ItemRange> items{{ItemId{2 * lease - 1}, ItemId{lease == 1 ? 2u : 3u}}};
+    core::JobSubmitted job;
+    job.id = {lease};
+    job.ns = world.ns;
+    job.user = world.user;
+    job.payload = script.digest;
+    job.indices = IntervalSet({0, 0});
+    job.of = step;
+    job.lease = {lease};
+    world.happen(core::ItemsLeased{queue, {lease}, {}, "work", items, job.id});
+    world.happen(job);
+    this->commit();
+    EXPECT_EQ(must(this->kind.journal.payload(job.id)), "script");
+    world.happen(core::FedJobEnded{step, job.id, items, items[0].count(), 0, 0, "{\"n\":1}"});
+    world.happen(core::ItemsFinished{queue, {lease}, items});
+    world.run(job.id);
+    this->commit();
+  }
+  const auto rows = must(this->history().fed_outputs(step, {}, 10));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].items, "1-2");
+  EXPECT_EQ(rows[1].items, "3");
+  EXPECT_EQ(rows[1].outputs, "{\"n\":1}");
+  EXPECT_EQ(must(this->history().fed_outputs(step, rows[0].job, 10)).size(), 1u);
+  EXPECT_TRUE(must(this->kind.journal.load()).state == world.state);
+  core::StepsEnded ended{{1}, IntervalSet({0, 0}), StepState::succeeded, "", "", {}, {}, {2}, {}};
+  ended.use = {Time{7}, 2, {Time{8}, Time{9}, seconds(3), 100, 1, 2, 55}};
+  world.happen(ended);
+  this->commit();
+  EXPECT_EQ(must(this->history().steps({1}, 0, 1)).at(0).use, ended.use);
+  world.happen(core::StepsReopened{{1}, IntervalSet({0, 0})});
+  this->commit();
+  EXPECT_EQ(must(this->history().steps({1}, 0, 1)).at(0).use, core::FeedUse{});
+  this->end({1}, 0, StepState::succeeded);
+  world.happen(core::WorkflowEnded{{1}, Outcome::succeeded, "", tally_of(StepState::succeeded, 1)});
+  this->commit();
+  must(this->kind.journal.prune(Time{INT64_MAX}, 100));
+  EXPECT_TRUE(must(this->history().fed_outputs(step, {}, 10)).empty());
+}
+
+TEST(WorkflowRows, StepsFromBeforeFormat4HaveNoUse) {
+  const TempDir dir;
+  World world;
+  {
+    auto journal = must(SqliteJournal::open(dir.path()));
+    world.found();
+    world.happen(core::WorkflowSubmitted{{1}, world.ns, world.user, "flow"});
+    core::StepsAdded added{{1}, 0, {core::StepKind{}}, std::vector<core::NewStep>(1)};
+    added.steps[0].name = "work";
+    world.happen(added);
+    must(journal->commit(world.take()));
+  }
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(database_path(dir.path()).c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database,
+                         "ALTER TABLE steps DROP COLUMN use; UPDATE meta SET value = 3 WHERE key = "
+                         "'format'",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  auto journal = must(SqliteJournal::open(dir.path()));
+  const auto steps = must(journal->history().steps({1}, 0, 1));
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].step.name, "work");
+  EXPECT_EQ(steps[0].use, core::FeedUse{});
+  world.happen(
+      core::StepsEnded{{1}, IntervalSet({0, 0}), StepState::failed, "", "", {}, {}, {}, {}});
+  must(journal->commit(world.take()));
 }
 
 TEST(Retention, AWorkflowOfManyStepsIsPrunedInPieces) {

@@ -93,6 +93,21 @@ std::vector<CrateOutput> pack_outputs(const WorkflowRun& run, Packer& packer) {
   return outputs;
 }
 
+// Steps that never started, or took over what others had left, were not run. When there are too
+// many, those that failed come first.
+std::vector<const StepRun*> steps_that_ran(const WorkflowRun& run) {
+  std::vector<const StepRun*> steps;
+  for (const bool failed : {true, false}) {
+    for (const StepRun& step : run.steps) {
+      const bool ran = step.started && step.ended;
+      if (ran && (step.state == StepState::failed) == failed && steps.size() < kCrateStepsMax)
+        steps.push_back(&step);
+    }
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
 // For whoever unpacks it. What users wrote stands in blocks of code, where Markdown means nothing.
 std::string readme(const WorkflowRun& run) {
   const auto block = [](std::string_view text) { return "\n    " + printable(text) + "\n\n"; };
@@ -101,7 +116,7 @@ std::string readme(const WorkflowRun& run) {
          "Open `report.html` in a browser. The workflow is in `workflow/`, outputs that travel "
          "with "
          "it are in\n`outputs/`, and `ro-crate-metadata.json` describes it all for other software "
-         "(RO-Crate 1.1, Workflow Run Crate 0.5).\n\nTo run it again, in `workflow/`:\n" +
+         "(RO-Crate 1.1, Provenance Run Crate 0.5).\n\nTo run it again, in `workflow/`:\n" +
          block(command_to_repeat(run));
 }
 
@@ -122,6 +137,7 @@ Result<std::string> to_crate(const WorkflowRun& run) {
   contents.graph = packer.add("graph.svg", "", to_svg(run));
   contents.report = packer.add("report.html", "", to_html(run));
   contents.outputs = pack_outputs(run, packer);
+  contents.steps = steps_that_ran(run);
   if (std::string sums = checksums(run); !sums.empty())
     contents.checksums = packer.add("outputs.sha256", "", std::move(sums));
   packer.files().insert(packer.files().begin(),

@@ -1,7 +1,7 @@
 // A run as an RO-Crate to publish: a zip that holds the workflow's files, the report, the outputs
 // that are given with their bytes, checksums of all that are known, and a description of it all
-// that other software reads (RO-Crate 1.1, profile Workflow Run Crate 0.5, with Process Run Crate
-// and Workflow RO-Crate). The public validator accepts it: tests/report.
+// that other software reads (RO-Crate 1.1, profile Provenance Run Crate 0.5, with the profiles that
+// it extends). Each step that ran is an action in it. The public validator accepts it: tests/crate.
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/display.h"
 #include "report/limits.h"
 #include "report/report.h"
 #include "spec/json_writer.h"
@@ -19,6 +20,7 @@ constexpr std::string_view kCrateProfile = "https://w3id.org/ro/crate/1.1";
 constexpr std::string_view kWorkflowCrate = "https://w3id.org/workflowhub/workflow-ro-crate/1.0";
 constexpr std::string_view kProcessRun = "https://w3id.org/ro/wfrun/process/0.5";
 constexpr std::string_view kWorkflowRun = "https://w3id.org/ro/wfrun/workflow/0.5";
+constexpr std::string_view kProvenanceRun = "https://w3id.org/ro/wfrun/provenance/0.5";
 constexpr std::string_view kBioschemas =
     "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE";
 constexpr std::string_view kTerms = "https://w3id.org/ro/terms/workflow-run#";
@@ -76,6 +78,11 @@ std::string param_id(size_t i) { return fmt::format("#param-{}", i + 1); }
 std::string value_id(size_t i) { return fmt::format("#value-{}", i + 1); }
 std::string slot_id(size_t i) { return fmt::format("#output-{}", i + 1); }
 
+std::string tool_id(size_t i) { return fmt::format("#tool-{}", i + 1); }
+std::string step_id(size_t i) { return fmt::format("#step-{}", i + 1); }
+std::string step_run_id(size_t i) { return fmt::format("#step-run-{}", i + 1); }
+std::string control_id(size_t i) { return fmt::format("#step-control-{}", i + 1); }
+
 std::string result_id(const CrateContents& contents, size_t i) {
   const CrateFile& file = contents.outputs[i].file;
   return file.path.empty() ? fmt::format("#result-{}", i + 1) : encoded(file.path);
@@ -117,6 +124,11 @@ void add_root(Entities& out, const WorkflowRun& run, const CrateContents& conten
   if (!contents.checksums.path.empty()) parts.push_back(encoded(contents.checksums.path));
   for (const CrateOutput& output : contents.outputs)
     if (!output.file.path.empty()) parts.push_back(encoded(output.file.path));
+  std::vector<std::string> profiles{std::string(kProcessRun), std::string(kWorkflowRun)};
+  if (!contents.steps.empty()) profiles.push_back(std::string(kProvenanceRun));
+  profiles.push_back(std::string(kWorkflowCrate));
+  std::vector<std::string> actions = ids(contents.steps.size(), step_run_id);
+  actions.insert(actions.begin(), std::string(kAction));
   out.begin("./", {"Dataset"})
       .text("name", fmt::format("{}, run {}", run.name, run.id))
       .text("description", summary(run))
@@ -125,9 +137,8 @@ void add_root(Entities& out, const WorkflowRun& run, const CrateContents& conten
       .link("author", kUser)
       .link("publisher", kGroup)
       .link("mainEntity", encoded(contents.sources.front().path))
-      .link("mentions", kAction)
-      .links("conformsTo",
-             {std::string(kProcessRun), std::string(kWorkflowRun), std::string(kWorkflowCrate)})
+      .links("mentions", actions)
+      .links("conformsTo", profiles)
       .links("hasPart", parts)
       .end();
 
@@ -136,6 +147,7 @@ void add_root(Entities& out, const WorkflowRun& run, const CrateContents& conten
   };
   profile(kProcessRun, "Process Run Crate", "0.5");
   profile(kWorkflowRun, "Workflow Run Crate", "0.5");
+  if (!contents.steps.empty()) profile(kProvenanceRun, "Provenance Run Crate", "0.5");
   profile(kWorkflowCrate, "Workflow RO-Crate", "1.0");
 }
 
@@ -160,8 +172,9 @@ void add_files(Entities& out, const WorkflowRun& run, const CrateContents& conte
   std::vector<std::string> slots;
   for (size_t i = 0; i < contents.outputs.size(); ++i)
     if (has_slot(contents.outputs[i])) slots.push_back(slot_id(i));
-  out.file(main, encoded(main.path), {"File", "SoftwareSourceCode", "ComputationalWorkflow"},
-           run.name)
+  std::vector<std::string> types{"File", "SoftwareSourceCode", "ComputationalWorkflow"};
+  if (!contents.steps.empty()) types.push_back("HowTo");
+  out.file(main, encoded(main.path), types, run.name)
       .link("conformsTo", kBioschemas)
       .link("programmingLanguage", kLanguage)
       .link("creator", kUser)
@@ -171,6 +184,8 @@ void add_files(Entities& out, const WorkflowRun& run, const CrateContents& conte
       .text("version", std::to_string(run.version))
       .links("input", ids(run.params.size(), param_id))
       .links("output", slots)
+      .links("hasPart", ids(contents.steps.size(), tool_id))
+      .links("step", ids(contents.steps.size(), step_id))
       .end();
   for (size_t i = 1; i < contents.sources.size(); ++i) {
     const CrateFile& file = contents.sources[i];
@@ -191,6 +206,18 @@ void add_files(Entities& out, const WorkflowRun& run, const CrateContents& conte
         .end();
 }
 
+const char* status_of(bool good) {
+  return good ? "http://schema.org/CompletedActionStatus" : "http://schema.org/FailedActionStatus";
+}
+
+std::string step_summary(const StepRun& step) {
+  std::string text = fmt::format("{} {}", step.tasks, step.tasks == 1 ? "task" : "tasks");
+  if (!step.site.empty()) text += " on " + step.site;
+  if (step.cpu_seconds) text += fmt::format(", {:.1f} s of processor time", *step.cpu_seconds);
+  if (step.energy_joules) text += ", about " + format_energy(*step.energy_joules);
+  return text + ".";
+}
+
 void add_action(Entities& out, const WorkflowRun& run, const CrateContents& contents) {
   std::vector<std::string> environment;
   for (size_t i = 0; i < run.environment.size(); ++i)
@@ -204,8 +231,7 @@ void add_action(Entities& out, const WorkflowRun& run, const CrateContents& cont
       .text("endTime", moment_of(run.ended))
       .link("instrument", encoded(contents.sources.front().path))
       .link("agent", kUser)
-      .text("actionStatus", good ? "http://schema.org/CompletedActionStatus"
-                                 : "http://schema.org/FailedActionStatus")
+      .text("actionStatus", status_of(good))
       .text("error", good ? "" : run.message)
       .link("subjectOf", encoded(contents.report.path))
       .links("object", ids(run.params.size(), value_id))
@@ -223,7 +249,46 @@ void add_action(Entities& out, const WorkflowRun& run, const CrateContents& cont
       .link("instrument", kEngine)
       .link("agent", kUser)
       .link("result", kAction)
+      .links("object", ids(contents.steps.size(), control_id))
       .text("endTime", moment_of(run.ended))
+      .end();
+}
+
+// Each step that ran: what it is, the program behind it, and the run of that, as the profile tells
+// them apart.
+void add_step(Entities& out, const WorkflowRun& run, const CrateContents& contents, size_t i) {
+  const StepRun& step = *contents.steps[i];
+  const auto position = static_cast<size_t>(&step - run.steps.data()) + 1;
+  out.begin(step_id(i), {"HowToStep"})
+      .text("name", step.name)
+      .text("position", std::to_string(position))
+      .link("workExample", tool_id(i))
+      .end();
+  out.begin(tool_id(i), {"SoftwareApplication"})
+      .text("name", step.name)
+      .text("description", std::string_view(step.command).substr(0, 2 * kValueBytesMax))
+      .text("softwareVersion", fmt::format("as of version {} of the workflow", run.version))
+      .end();
+  std::vector<std::string> results;
+  for (size_t at = 0; at < contents.outputs.size(); ++at)
+    if (contents.outputs[at].step == &step) results.push_back(result_id(contents, at));
+  const bool good = step.state == StepState::succeeded;
+  out.begin(step_run_id(i), {"CreateAction"})
+      .text("identifier", step.job)
+      .text("name", fmt::format("Step {} in run {}", step.name, run.id))
+      .text("description", step_summary(step))
+      .text("startTime", moment_of(step.started))
+      .text("endTime", moment_of(step.ended))
+      .link("instrument", tool_id(i))
+      .link("agent", kUser)
+      .text("actionStatus", status_of(good))
+      .text("error", good ? "" : step.reason)
+      .links("result", results)
+      .end();
+  out.begin(control_id(i), {"ControlAction"})
+      .text("name", fmt::format("Atoll runs step {}", step.name))
+      .link("instrument", step_id(i))
+      .link("object", step_run_id(i))
       .end();
 }
 
@@ -288,6 +353,7 @@ std::string crate_metadata(const WorkflowRun& run, const CrateContents& contents
   add_root(entities, run, contents);
   add_files(entities, run, contents);
   add_action(entities, run, contents);
+  for (size_t i = 0; i < contents.steps.size(); ++i) add_step(entities, run, contents, i);
   add_slots(entities, run, contents);
   add_people(entities, run);
   json.end_array().end_object();

@@ -33,6 +33,7 @@ struct CrateContents {
   CrateFile report;
   CrateFile checksums;  // no path: there are none
   std::vector<CrateOutput> outputs;
+  std::vector<const StepRun*> steps;  // those that ran and are described
 };
 
 std::string crate_metadata(const WorkflowRun& run, const CrateContents& contents);

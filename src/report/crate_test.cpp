@@ -35,6 +35,30 @@ TEST(Crate, HasABound) {
   EXPECT_EQ(to_crate(run).error().code, ErrorCode::too_large);
 }
 
+size_t times_in(const std::string& text, std::string_view part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+  return found;
+}
+
+std::string metadata_of(const WorkflowRun& run, const std::vector<const StepRun*>& steps) {
+  CrateContents contents;
+  contents.sources.push_back({.path = "workflow/f.yaml"});
+  contents.steps = steps;
+  return crate_metadata(run, contents);
+}
+
+TEST(Crate, OneWhoseStepsNeverRanClaimsNothingOfThem) {
+  const WorkflowRun run = connect_run();
+  const std::string none = metadata_of(run, {});
+  EXPECT_EQ(times_in(none, "wfrun/provenance"), 0u);
+  EXPECT_EQ(times_in(none, "HowTo"), 0u);
+  const std::string two = metadata_of(run, {&run.steps[0], &run.steps[4]});
+  EXPECT_EQ(times_in(two, R"("@type":"ControlAction")"), 2u);
+  EXPECT_EQ(times_in(two, R"("@type":"CreateAction")"), 3u) << "and the workflow's own";
+  EXPECT_EQ(times_in(two, R"("position":"5")"), 1u);
+}
+
 TEST(ArchivePath, StaysInsideItsFolder) {
   EXPECT_EQ(archive_path("a/b.txt"), "a/b.txt");
   EXPECT_EQ(archive_path("../../etc/passwd"), "etc/passwd");

@@ -1,7 +1,10 @@
 #include "report/html.h"
 
+#include <openssl/evp.h>
+
 #include "base/display.h"
 #include "base/text.h"
+#include "spec/job_spec.h"
 
 namespace atl::report {
 namespace {
@@ -102,6 +105,14 @@ std::string escaped_log(std::string_view log, size_t bytes_max) {
   for (const std::string_view line : split(text, '\n')) (out += last_state(line)) += '\n';
   while (out.ends_with("\n\n")) out.pop_back();
   return markup_escaped(printable(out, true));
+}
+
+std::string script_hash(std::string_view script) {
+  const Digest digest = spec::sha256(script);
+  unsigned char out[64];
+  const int length =
+      EVP_EncodeBlock(out, digest.bytes.data(), static_cast<int>(digest.bytes.size()));
+  return "sha256-" + std::string(reinterpret_cast<char*>(out), static_cast<size_t>(length));
 }
 
 }  // namespace atl::report

@@ -18,4 +18,7 @@ std::string escaped_log(std::string_view log, size_t bytes_max);
 // Lines as they are, escaped, from the start.
 std::string escaped_lines(std::string_view text, size_t bytes_max);
 
+// By which a Content-Security-Policy allows a script: "sha256-…".
+std::string script_hash(std::string_view script);
+
 }  // namespace atl::report

@@ -29,6 +29,7 @@ inline constexpr size_t kValueBytesMax = 2 << 10;          // shown of one value
 inline constexpr size_t kListedMax = 500;                  // parameters, outputs, files
 
 inline constexpr size_t kCrateEntitiesMax = 20'000;  // outputs described one by one
+inline constexpr size_t kCrateStepsMax = 500;  // runs of steps; validators take minutes for more
 inline constexpr size_t kCrateBytesMax = size_t{256} << 20;
 
 }  // namespace atl::report

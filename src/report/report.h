@@ -15,7 +15,4 @@ std::string to_html(const WorkflowRun& run);
 // How to run it again, as one line for a shell: "atoll run connect.yaml --set years=1980-2018".
 std::string command_to_repeat(const WorkflowRun& run);
 
-// "800 J", "1.2 Wh", "228 kWh".
-std::string format_energy(double joules);
-
 }  // namespace atl::report

@@ -92,11 +92,5 @@ TEST(CommandToRepeat, QuotesForTheShell) {
             "atoll run workflow.yaml --set 'a=x y' --set 'b=it'\\''s' --set c=");
 }
 
-TEST(FormatEnergy, InTheUnitPeopleUse) {
-  EXPECT_EQ(format_energy(800), "800 J");
-  EXPECT_EQ(format_energy(4320), "1.2 Wh");
-  EXPECT_EQ(format_energy(8.2e8), "228 kWh");
-}
-
 }  // namespace
 }  // namespace atl::report

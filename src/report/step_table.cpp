@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/amount.h"
+#include "base/display.h"
 #include "report/html.h"
 #include "report/limits.h"
-#include "report/report.h"
 
 namespace atl::report {
 namespace {

@@ -93,6 +93,10 @@ Result<core::Workflow> ended_workflow(journal::History& history, WorkflowId id) 
   again.sealed = true;
   again.fail_fast = kept->fail_fast;
   again.parallel_max = kept->parallel_max;
+  again.lane = kept->lane;
+  again.overlap = kept->overlap;
+  again.origin = kept->origin;
+  again.time_limit = kept->time_limit;
   again.kinds = std::move(*kinds);
   for (;;) {
     const auto page = history.steps(id, static_cast<uint32_t>(again.steps.size()), kPage);

@@ -41,6 +41,7 @@ void Runtime::add_driver(const std::string& site, std::shared_ptr<site::SiteDriv
 }
 
 void Runtime::set_notice_sender(NoticeSender sender) { notice_sender_ = std::move(sender); }
+void Runtime::set_secret_opener(SecretOpener opener) { secret_opener_ = std::move(opener); }
 void Runtime::set_steward(Steward steward) { steward_ = std::move(steward); }
 void Runtime::on_commit(CommitListener listener) { listeners_.push_back(std::move(listener)); }
 void Runtime::on_turn(std::function<void()> upkeep) { upkeep_.push_back(std::move(upkeep)); }
@@ -281,11 +282,15 @@ void Runtime::tick(Turn& turn) {
 void Runtime::absorb(Turn& turn, core::Events events) {
   if (events.empty()) return;
   for (core::Event& event : events) {
-    tick_due_ |= !core::queue::only_items(event.body);
     turn.items += core::queue::items_in(event.body);
     for (core::Effect& effect : core::apply(state_, event)) {
       (is_archive(effect) ? turn.batch.archive : turn.outward).push_back(std::move(effect));
     }
+    // A step that goes through the queue may have something to do now.
+    const auto feeder = state_.feeders.lower_bound({core::queue::queue_in(event.body), {}});
+    tick_due_ |=
+        !core::queue::only_items(event.body) ||
+        (feeder != state_.feeders.end() && feeder->first == core::queue::queue_in(event.body));
     if (const auto* ended = std::get_if<core::JobEnded>(&event.body)) turn.ended.insert(ended->id);
     turn.batch.events.push_back(std::move(event));
   }

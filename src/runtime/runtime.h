@@ -58,12 +58,18 @@ using Read = std::function<void(const core::State& state)>;
 // Carries out notices (webhook, mail); reports back through post(report).
 using NoticeSender = std::function<void(const core::Notice&)>;
 
-// Makes what steps run and looks at what they left, off this thread; reports back through
-// post(report).
+// Makes what steps and schedules run and looks at what steps left, off this thread; reports back
+// through post(report).
 struct Steward {
   std::function<void(const core::PrepareStep&)> prepare;
   std::function<void(const core::CollectStep&)> collect;
+  std::function<void(const core::TimeSchedule&)> time;
+  std::function<void(const core::OpenRun&)> open;
 };
+
+// The secret of a namespace that a payload names; called on the runtime's thread.
+using SecretOpener = std::function<Result<std::string>(const core::State& state, NamespaceId ns,
+                                                       const std::string& reference)>;
 
 struct Options {
   size_t inputs_per_turn = 4096;    // bounds the size of one commit
@@ -93,6 +99,7 @@ class Runtime {
   void add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver);
   void set_notice_sender(NoticeSender sender);
   void set_steward(Steward steward);
+  void set_secret_opener(SecretOpener opener);
   void on_commit(CommitListener listener);
   // Called once per turn on the runtime's thread, after the commit; for bounded upkeep such as
   // compaction.
@@ -173,7 +180,11 @@ class Runtime {
   void recover();
   void send(core::Effects effects);
   site::StartOrder start_order(const core::StartAttempt& effect);
+  // Puts the secrets that it names into its variables: only now, so that no journal holds them.
+  [[nodiscard]] Result<void> add_secrets(NamespaceId ns, core::Payload& payload);
   [[nodiscard]] Result<core::Payload> payload(TaskId task, const Digest& digest);
+  [[nodiscard]] Result<core::Payload> fed_payload(const core::Feed& feed, JobId job,
+                                                  const core::Payload& shared);
   bool run_reads();
   void run_upkeep();
   bool note_turn(Duration took);  // whether the server is read-only after it
@@ -194,6 +205,7 @@ class Runtime {
   std::map<std::string, std::shared_ptr<site::SiteDriver>> drivers_;
   NoticeSender notice_sender_;
   Steward steward_;
+  SecretOpener secret_opener_;
   std::vector<CommitListener> listeners_;
   std::vector<std::function<void()>> upkeep_;
   bool upkeep_owed_ = false;

@@ -13,7 +13,15 @@ void Runtime::send(core::Effects effects) {
   for (const core::Effect& effect : effects) {
     match(
         effect,
-        [&](const core::StartAttempt& e) { starts[e.placement.site].push_back(start_order(e)); },
+        [&](const core::StartAttempt& e) {
+          site::StartOrder order = start_order(e);
+          const auto ready = add_secrets(e.ns, order.payload);
+          if (ready) return starts[e.placement.site].push_back(std::move(order));
+          core::AttemptResult never;
+          never.cause = core::EndCause::start_error;
+          never.message = ready.error().message;
+          post(core::AttemptEnded{e.attempt, std::move(never)});
+        },
         [&](const core::StopAttempt& e) {
           stops[e.site].push_back({e.attempt, e.grace, e.unless_begun, e.reason, e.deadline});
         },
@@ -26,6 +34,12 @@ void Runtime::send(core::Effects effects) {
         },
         [&](const core::CollectStep& e) {
           if (steward_.collect) steward_.collect(e);
+        },
+        [&](const core::TimeSchedule& e) {
+          if (steward_.time) steward_.time(e);
+        },
+        [&](const core::OpenRun& e) {
+          if (steward_.open) steward_.open(e);
         },
         [](const auto&) {});
   }
@@ -73,14 +87,38 @@ site::StartOrder Runtime::start_order(const core::StartAttempt& e) {
   return order;
 }
 
+Result<void> Runtime::add_secrets(NamespaceId ns, core::Payload& payload) {
+  for (const auto& [variable, reference] : payload.secrets) {
+    auto value = secret_opener_ ? secret_opener_(state_, ns, reference)
+                                : fail(ErrorCode::unavailable, "this server keeps no secrets");
+    if (!value) return tl::unexpected(value.error());
+    payload.env[variable] = std::move(*value);
+  }
+  payload.secrets.clear();
+  return {};
+}
+
 Result<core::Payload> Runtime::payload(TaskId task, const Digest& digest) {
   if (digest == Digest{}) return core::Payload{};  // submitted without one
-  if (core::Payload* known = payloads_.find(digest)) return payload_of_task(*known, task.index);
-  const auto bytes = journal_.payload(task.job);
-  if (!bytes) return tl::unexpected(bytes.error());
-  payloads_.remember(digest, *bytes);
-  if (core::Payload* decoded = payloads_.find(digest)) return payload_of_task(*decoded, task.index);
-  return fail(ErrorCode::internal, "its bytes are malformed");
+  if (!payloads_.find(digest)) {
+    const auto bytes = journal_.payload(task.job);
+    if (!bytes) return tl::unexpected(bytes.error());
+    payloads_.remember(digest, *bytes);
+  }
+  core::Payload* decoded = payloads_.find(digest);
+  if (!decoded) return fail(ErrorCode::internal, "its bytes are malformed");
+  const core::Feed* feed = core::workflow::feed_of(state_, task.job);
+  return feed ? fed_payload(*feed, task.job, *decoded) : payload_of_task(*decoded, task.index);
+}
+
+// The bodies are rows of the journal as long as the lease holds, so a start that is repeated after
+// a crash finds them again.
+Result<core::Payload> Runtime::fed_payload(const core::Feed& feed, JobId job,
+                                           const core::Payload& shared) {
+  const core::Lease& lease = state_.queues.at(feed.queue).leases.at(feed.jobs.at(job).lease);
+  const auto bodies = history_.bodies(feed.queue, lease.items);
+  if (!bodies) return tl::unexpected(bodies.error());
+  return payload_of_items(shared, *bodies, feed.terms.batch == 1);
 }
 
 }  // namespace atl::runtime

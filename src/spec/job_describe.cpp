@@ -10,6 +10,7 @@ void describe_payload(JobSpec& spec, const core::Payload& payload) {
   spec.script = said(payload.script);
   if (!payload.args.empty()) spec.args = payload.args;
   if (!payload.env.empty()) spec.env = payload.env;
+  if (!payload.secrets.empty()) spec.secrets = payload.secrets;
   spec.directory = said(payload.directory);
   spec.stdin_text = said(payload.stdin_text);
   spec.stdin_file = said(payload.stdin_file);

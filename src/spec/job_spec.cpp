@@ -70,6 +70,18 @@ Result<void> check_env(const std::map<std::string, std::string>& env) {
   return {};
 }
 
+// NAME, or NAME/FIELD/… of one that is a JSON object.
+Result<void> check_secrets(const JobSpec& spec) {
+  for (const auto& [key, name] : spec.secrets.value_or(std::map<std::string, std::string>{})) {
+    if (auto ok = check_variable_name(key); !ok) return ok;
+    if (spec.env && spec.env->contains(key))
+      return refuse_job("secrets", "has " + quote(key) + ", which env has too");
+    if (auto ok = check_identifier(name.substr(0, name.find('/')), "secrets." + key); !ok)
+      return ok;
+  }
+  return {};
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 Result<void> check_path(const char* field, std::string_view path) {
@@ -106,6 +118,8 @@ Result<core::Payload> payload_of(const JobSpec& spec) {
   payload.args = spec.args.value_or(payload.args);
   payload.env = spec.env.value_or(payload.env);
   if (auto ok = check_env(payload.env); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_secrets(spec); !ok) return tl::unexpected(ok.error());
+  payload.secrets = spec.secrets.value_or(payload.secrets);
   for (const auto& [name, path] :
        {std::pair("directory", &spec.directory), std::pair("venv", &spec.venv),
         std::pair("stdin_file", &spec.stdin_file)}) {

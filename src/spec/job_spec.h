@@ -85,6 +85,7 @@ struct JobSpec {
   Text venv;
   Text site;
   std::optional<SimulateSpec> simulate;
+  TextMap secrets;
   bool operator==(const JobSpec&) const = default;
 };
 

@@ -50,6 +50,14 @@ constexpr std::array kJobFields{
                           .flag = "env",
                           .letter = 'e',
                           .metavar = "K[=V]"}),
+    field<&JobSpec::secrets>(
+        {.name = "secrets",
+         .sentence = "Variables that are set to secrets of the namespace: the variable and the "
+                     "secret's name, or NAME/FIELD of one that is a JSON object.",
+         .example = "{\"API_KEY\": \"weather\"}",
+         .high = 100,
+         .flag = "secret",
+         .metavar = "K=NAME"}),
     field<&JobSpec::directory>({.name = "directory",
                                 .sentence = "Where it runs; the user's home when left out.",
                                 .example = "\"/home/ada/exp\"",

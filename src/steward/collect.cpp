@@ -6,6 +6,7 @@
 #include "base/wire.h"
 #include "core/limits.h"
 #include "site/safe_files.h"
+#include "spec/workflow/plain_json.h"
 #include "steward/recipes.h"
 
 namespace atl::steward {
@@ -14,6 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr size_t kManifestMax = 1 << 20;
+constexpr size_t kFedPage = 1'000;
 constexpr uint64_t kTasksMax = 10'000;  // whose outputs are looked at one by one
 
 Result<std::string> read_small(const std::string& root, const std::string& path, size_t max) {
@@ -50,6 +52,26 @@ json::object read_manifest(const std::string& root) {
   return files;
 }
 
+// A value of the type that was promised, where it is more than a text.
+Result<json::value> typed(const spec::OutputSpec& output, const std::string& text) {
+  const std::string type = output.type.value_or("string");
+  if (type == "string" || type.starts_with("tapis_file"))
+    return json::value(json::string_view(text));
+  boost::system::error_code error;
+  // Python's words for them are known too.
+  json::value value = text == "True"    ? json::value(true)
+                      : text == "False" ? json::value(false)
+                                        : json::parse(text, error);
+  const bool list = type.ends_with("_array");
+  const bool fits = list                ? value.is_array()
+                    : type == "number"  ? value.is_number()
+                    : type == "boolean" ? value.is_bool()
+                                        : false;
+  if (!error && fits) return value;
+  return fail(ErrorCode::invalid,
+              "output " + *output.name + " is " + quote(text) + ", which is no " + type);
+}
+
 class Collection {
  public:
   Collection(const Sources& sources, const core::CollectStep& order)
@@ -72,6 +94,7 @@ class Collection {
   Result<void> look() {
     if (auto ok = kitchen_.open(); !ok) return ok;
     const spec::Recipe& recipe = kitchen_.recipe();
+    if (!order_.job) return list_outputs(recipe);
     if (recipe.outputs) {
       if (auto ok = read_outputs(*recipe.outputs); !ok) return ok;
     }
@@ -79,6 +102,38 @@ class Collection {
       if (auto ok = check(recipe.asserts->text); !ok) return ok;
     }
     return recipe.cache.value_or(false) ? set_key() : Result<void>{};
+  }
+
+  // Of all jobs of a step that went through a queue: lists in the order of the jobs, behind what is
+  // known of the step already. Too many of them are only kept one by one.
+  Result<void> list_outputs(const spec::Recipe& recipe) {
+    boost::system::error_code error;
+    json::value all = json::parse(order_.outputs.empty() ? "{}" : order_.outputs, error);
+    const auto wanted = recipe.outputs.value_or(std::vector<spec::OutputSpec>{});
+    for (const spec::OutputSpec& output : wanted) all.as_object()[*output.name] = json::array();
+    report_.outputs = order_.outputs;
+    if (wanted.empty()) return {};
+    size_t bytes = 0;
+    for (JobId last;;) {
+      const auto page = sources_.history.fed_outputs(order_.step, last, kFedPage);
+      if (!page) return tl::unexpected(page.error());
+      for (const journal::FedOutput& each : *page) {
+        bytes += each.outputs.size();
+        if (bytes > core::kOutputBytesMax) {
+          report_.message = "what its jobs left is kept one by one: atoll workflow outputs " +
+                            to_string(order_.step.workflow) + " " +
+                            std::to_string(order_.step.step);
+          return {};
+        }
+        const json::value one = json::parse(each.outputs, error);
+        for (const spec::OutputSpec& output : wanted)
+          all.as_object()[*output.name].as_array().push_back(one.as_object().at(*output.name));
+      }
+      if (page->size() < kFedPage) break;
+      last = page->back().job;
+    }
+    report_.outputs = json::serialize(all);
+    return {};
   }
 
   // Where the job has left its outputs, on whatever site that is.
@@ -134,6 +189,10 @@ class Collection {
         continue;
       }
       auto value = read_small(root, *output.name, core::kOutputBytesMax);
+      if (!value && output.optional.value_or(false) && value.error().code == ErrorCode::not_found) {
+        all[*output.name] = nullptr;
+        continue;
+      }
       if (!value)
         return fail(value.error().code, "output " + *output.name +
                                             ": nothing that can be read is in $ATOLL_OUTPUTS/" +
@@ -141,7 +200,9 @@ class Collection {
       if (value->ends_with('\n')) value->pop_back();
       if (!valid_utf8(*value))
         return fail(ErrorCode::invalid, "output " + *output.name + " is not UTF-8 text");
-      all[*output.name] = json::string_view(*value);
+      auto made = typed(output, *value);
+      if (!made) return tl::unexpected(made.error());
+      all[*output.name] = std::move(*made);
     }
     return {};
   }
@@ -153,7 +214,7 @@ class Collection {
     };
     const json::value list = json::parse(conditions);
     for (const json::value& each : list.as_array()) {
-      const std::string text = json::serialize(each);
+      const std::string text = spec::plain_json(each);
       const auto holds = spec::holds(text, lookup);
       if (!holds) return fail(holds.error().code, "check: " + holds.error().message);
       if (!*holds) return fail(ErrorCode::conflict, "check failed: " + text);

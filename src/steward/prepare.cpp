@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "spec/digest.h"
+#include "spec/workflow/plain_json.h"
 #include "steward/recipes.h"
 
 namespace atl::steward {
@@ -115,9 +116,10 @@ class Preparation {
     if (auto ok = kitchen_.open(); !ok) return ok;
     const spec::Recipe& recipe = kitchen_.recipe();
     if (recipe.reuse) return take_over(recipe, *recipe.reuse);
+    if (recipe.refuse) return fail(ErrorCode::invalid, *recipe.refuse);
     if (recipe.when) {
       const auto lookup = [&](const Reference& each) { return kitchen_.value(each); };
-      const auto holds = spec::holds(recipe.when->text, lookup);
+      const auto holds = spec::holds(recipe.when->text, lookup, recipe.typed.value_or(false));
       if (!holds) return fail(holds.error().code, "when: " + holds.error().message);
       if (!*holds) {
         end(Outcome::skip, "its condition does not hold: " + recipe.when->text);
@@ -236,7 +238,9 @@ Result<std::string> Kitchen::output_of(const std::string& step, const std::strin
       return fail(ErrorCode::invalid, "step " + quote(step) + " is not one that this one needs");
     outputs_[step] = (*found)->outputs;
   }
-  return output_in(outputs_[step], step, name);
+  auto value = output_in(outputs_[step], step, name);
+  const bool missing = !value && value.error().code == ErrorCode::not_found;
+  return missing && recipe_.typed.value_or(false) ? Result<std::string>("null") : value;
 }
 
 Result<std::optional<journal::KeptStep>> Kitchen::needed(const std::string& name) {
@@ -278,6 +282,10 @@ Result<std::string> Kitchen::value(const Reference& reference) {
 
 Result<spec::JobSpec> Kitchen::job() {
   spec::JobSpec job = recipe_.job.value_or(spec::JobSpec{});
+  if (recipe_.typed.value_or(false)) {
+    if (auto ok = bind(job); !ok) return tl::unexpected(ok.error());
+    return job;
+  }
   Fill fill(*this);
   for (spec::Text* text : {&job.script, &job.directory}) {
     if (*text) fill.text(**text);
@@ -287,6 +295,22 @@ Result<spec::JobSpec> Kitchen::job() {
   fill.map(job.env);
   if (auto ok = fill.done(); !ok) return tl::unexpected(ok.error());
   return job;
+}
+
+Result<void> Kitchen::bind(spec::JobSpec& job) {
+  if (!job.env) job.env.emplace();
+  (*job.env)["ATOLL_WORKFLOW"] = to_string(step_.workflow);
+  (*job.env)["ATOLL_STEP_NUMBER"] = std::to_string(step_.step);
+  for (const spec::BindSpec& each : recipe_.bind.value_or(std::vector<spec::BindSpec>{})) {
+    const auto value = output_of(*each.step, *each.output);
+    if (!value) return tl::unexpected(value.error());
+    if (*value != "null")
+      (*job.env)[*each.name] = text_in(*value);
+    else if (each.required.value_or(false))
+      return fail(ErrorCode::not_found, "step " + *each.step + " has left no output " +
+                                            *each.output + ", which this one needs");
+  }
+  return {};
 }
 
 Result<spec::Recipe> Kitchen::filled(spec::Recipe recipe) {
@@ -345,7 +369,7 @@ Result<std::string> output_in(const std::string& outputs, const std::string& ste
 std::string text_in(const std::string& text) {
   boost::system::error_code error;
   const json::value value = json::parse(text, error);
-  return !error && value.is_string() ? std::string(value.as_string()) : text;
+  return error ? text : spec::plain_text(value);
 }
 
 Prepared prepare(const Sources& sources, const core::PrepareStep& order) {

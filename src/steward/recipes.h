@@ -34,6 +34,8 @@ class Kitchen {
   [[nodiscard]] Result<NamespaceId> space();
 
  private:
+  // Sets the variables that come from what others left, of a recipe with types.
+  [[nodiscard]] Result<void> bind(spec::JobSpec& job);
   [[nodiscard]] Result<std::string> output_of(const std::string& step, const std::string& name);
   // The step of that name that this one needs.
   [[nodiscard]] Result<std::optional<journal::KeptStep>> needed(const std::string& name);

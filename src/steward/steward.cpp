@@ -1,5 +1,7 @@
 #include "steward/steward.h"
 
+#include "steward/schedules.h"
+
 namespace atl::steward {
 namespace {
 
@@ -15,12 +17,28 @@ runtime::Steward Steward::verbs() {
               [this](const core::PrepareStep& order) {
                 std::ignore = pool_.post([this, order] {
                   Prepared prepared = prepare(sources_, order);
+                  prepared.report.opening = order.opening;
                   post_(std::move(prepared.report), std::move(prepared.blobs));
                 });
               },
           .collect =
               [this](const core::CollectStep& order) {
-                std::ignore = pool_.post([this, order] { post_(collect(sources_, order), {}); });
+                std::ignore = pool_.post([this, order] {
+                  core::StepCollected collected = collect(sources_, order);
+                  collected.opening = order.opening;
+                  post_(std::move(collected), {});
+                });
+              },
+          .time =
+              [this](const core::TimeSchedule& order) {
+                std::ignore = pool_.post([this, order] { post_(times_of(order), {}); });
+              },
+          .open =
+              [this](const core::OpenRun& order) {
+                std::ignore = pool_.post([this, order] {
+                  for (Answer& each : open_run(order))
+                    post_(std::move(each.report), std::move(each.blobs));
+                });
               }};
 }
 

@@ -1,6 +1,7 @@
 // Sees to the steps of workflows that need more than being started: what they run is made from what
-// others have left, and what they leave is looked at. The core asks for both by effects and hears
-// back by reports; nothing is decided here that the core does not record.
+// others have left, and what they leave is looked at. Of schedules, the times are found out and the
+// runs are made. The core asks for all of it by effects and hears back by reports; nothing is
+// decided here that the core does not record.
 //
 // Called on the runtime's thread; works on threads of its own, which read history and the files of
 // sites. Asking twice is harmless: the core ignores the second answer.

@@ -8,6 +8,7 @@
 
 #include "base/wire.h"
 #include "journal/memory_journal.h"
+#include "spec/tapis/tapis_plan.h"
 #include "spec/workflow/plan.h"
 
 namespace atl::steward {
@@ -48,9 +49,12 @@ class StewardTest : public ::testing::Test {
     EXPECT_TRUE(file) << (file ? "" : file.error().message);
     const auto plan = spec::plan_workflow(*file, {.params = params, .directory = shelf->root});
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
+    return submit(*plan);
+  }
+  WorkflowId submit(const spec::WorkflowPlan& plan) {
     spec::StepMaker maker;
     spec::StepsBatch batch;
-    for (const spec::PlannedStep& step : plan->steps) EXPECT_TRUE(maker.add(step, batch));
+    for (const spec::PlannedStep& step : plan.steps) EXPECT_TRUE(maker.add(step, batch));
     const WorkflowId id{++last_};
     journal::Batch events;
     for (auto& [digest, bytes] : batch.blobs) events.blobs.push_back({digest, bytes});
@@ -208,11 +212,74 @@ TEST_F(StewardTest, OutputsAreReadAndChecked) {
   EXPECT_EQ(fine.outputs,
             R"({"acc":"0.95","model":{"file":"/data/m.pt","size":12,"sha256":"abc"}})");
   const JobId poor = ended_job({{"acc", "0.5"}, {".files", "model\t12\tabc\t/data/m.pt\n"}});
-  EXPECT_EQ(look(id, 0, poor).message, R"(check failed: {"ge":["{outputs.acc}",9E-1]})");
+  EXPECT_EQ(look(id, 0, poor).message, R"(check failed: {"ge":["{outputs.acc}",0.9]})");
   const JobId silent = ended_job({{".files", "model\t12\tabc\t/data/m.pt\n"}});
   EXPECT_TRUE(look(id, 0, silent).failed);
   const JobId huge = ended_job({{"acc", std::string(70 << 10, '1')}, {".files", ""}});
   EXPECT_TRUE(look(id, 0, huge).failed);
+}
+
+// A task of a pipeline whose values have types, behind one that has left `outputs`.
+class TypedSteps : public StewardTest {
+ protected:
+  WorkflowId submit_typed(const std::string& more, const std::string& outputs) {
+    const auto pipeline = spec::tapis::read_pipeline(
+        R"({"id":"p","tasks":[{"id":"gen","type":"function","code":"eA==",)"
+        R"("output":{"N":{"type":"number"},"T":{"type":"string"}}},)"
+        R"({"id":"use","type":"function","code":"eA==","depends_on":[{"id":"gen"}])" +
+        more + "}]}");
+    EXPECT_TRUE(pipeline) << pipeline.error().message;
+    const auto plan = spec::tapis::plan_pipeline(*pipeline, {});
+    EXPECT_TRUE(plan) << plan.error().message;
+    const WorkflowId id = submit(*plan);
+    end(id, 0, outputs);
+    return id;
+  }
+};
+
+constexpr const char* kInputs =
+    R"(,"input":{"X":{"value_from":{"task_output":{"task_id":"gen","output_id":"T"}}},)"
+    R"("Y":{"required":false,"value_from":{"task_output":{"task_id":"gen","output_id":"N"}}}})";
+
+TEST_F(TypedSteps, VariablesAreSetToWhatWasLeftAsItIs) {
+  const WorkflowId id = submit_typed(kInputs, R"({"N":0.5,"T":"{steps.gen.outputs.N} '$(x)'"})");
+  const Prepared made = make(id, 1);
+  ASSERT_EQ(made.report.result, Outcome::run) << made.report.message;
+  const auto payload = wire::decode<core::Payload>(made.blobs.at(0).bytes);
+  ASSERT_TRUE(payload);
+  EXPECT_EQ(payload->env.at("ATOLL_TASK_INPUT_X"), "{steps.gen.outputs.N} '$(x)'");
+  EXPECT_EQ(payload->env.at("ATOLL_TASK_INPUT_Y"), "0.5");
+  EXPECT_EQ(payload->env.at("ATOLL_WORKFLOW"), to_string(id));
+}
+
+TEST_F(TypedSteps, WhatWasNotLeftIsNullAndMayBeNeeded) {
+  const Prepared fine = make(submit_typed(kInputs, R"({"N":null,"T":"x"})"), 1);
+  ASSERT_EQ(fine.report.result, Outcome::run) << fine.report.message;
+  EXPECT_FALSE(
+      wire::decode<core::Payload>(fine.blobs.at(0).bytes)->env.contains("ATOLL_TASK_INPUT_Y"));
+  const Prepared bad = make(submit_typed(kInputs, R"({"N":1,"T":null})"), 1);
+  EXPECT_EQ(bad.report.result, Outcome::fail);
+  EXPECT_NE(bad.report.message.find("has left no output T"), std::string::npos);
+}
+
+TEST_F(TypedSteps, ConditionsKnowTypesAndNull) {
+  const auto result = [&](const std::string& condition, const std::string& outputs) {
+    return make(submit_typed(R"(,"conditions":[)" + condition + "]", outputs), 1).report.result;
+  };
+  const std::string n = R"({"task_output":{"task_id":"gen","output_id":"N"}})";
+  EXPECT_EQ(result(R"({"eq":[)" + n + ",3]}", R"({"N":3})"), Outcome::run);
+  EXPECT_EQ(result(R"({"eq":[)" + n + R"(,"3"]})", R"({"N":3})"), Outcome::skip);
+  EXPECT_EQ(result(R"({"eq":[)" + n + ",null]}", "{}"), Outcome::run);
+}
+
+TEST_F(TypedSteps, OutputsHaveTheTypeThatWasPromised) {
+  const WorkflowId id = submit_typed("", "{}");
+  const auto left = [&](const std::map<std::string, std::string>& files) {
+    return look(id, 0, ended_job(files));
+  };
+  EXPECT_EQ(left({{"N", "3"}, {"T", "3"}}).outputs, R"({"N":3,"T":"3"})");
+  EXPECT_EQ(left({{"T", ""}}).outputs, R"({"N":null,"T":""})");
+  EXPECT_EQ(left({{"N", "three"}}).message, "output N is \"three\", which is no number");
 }
 
 TEST_F(StewardTest, OutputsThatAreLinksAreNotFollowed) {

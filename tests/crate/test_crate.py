@@ -1,4 +1,4 @@
-"""RO-Crates as others read them: the public validator of the Workflow Run Crate profile, and what is in the archive."""
+"""RO-Crates as others read them: the public validator of the Provenance Run Crate profile, and what is in the archive."""
 
 import hashlib
 import json
@@ -10,31 +10,16 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
+from venvs import Venv
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-VENV = ROOT / "build/venv-crate"
+VENV = Venv("crate", (HERE / "requirements.txt").read_text())
 NAMES = ("connect", "hostile", "large")
 
-# What the profiles recommend and a run here does not have: addresses on the web of program, workflow and group, and, for
-# a workflow without outputs, a result.
+# What the profiles recommend and a run here does not have: addresses on the web of programs, workflow and group, and, for
+# a workflow or step without outputs, a result.
 NOT_KNOWN = ("SHOULD have a url", "SHOULD have a URL", "SHOULD be an absolute URI", "SHOULD have a result")
-
-
-def make_venv():
-    """The tools of requirements.txt, installed once and again when that file changes. Returns why not, or nothing."""
-    wanted = (HERE / "requirements.txt").read_text()
-    stamp = VENV / "requirements.txt"
-    if stamp.exists() and stamp.read_text() == wanted:
-        return ""
-    made = subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", VENV], capture_output=True, text=True)
-    if made.returncode != 0:
-        raise AssertionError(made.stdout + made.stderr)
-    done = subprocess.run([VENV / "bin/pip", "install", "-q", "-r", HERE / "requirements.txt"], capture_output=True,
-                          text=True, timeout=600)
-    if done.returncode != 0:
-        return f"PyPI does not give {' '.join(wanted.split())}: {done.stderr.strip().splitlines()[-1]}"
-    stamp.write_text(wanted)
-    return ""
 
 
 class Crate(unittest.TestCase):
@@ -52,9 +37,9 @@ class Crate(unittest.TestCase):
         return {entity["@id"]: entity for entity in json.loads(archive.read("ro-crate-metadata.json"))["@graph"]}
 
     def test_the_public_validator_accepts_it(self):
-        if why := make_venv():
+        if why := VENV.make():
             self.skipTest(why)
-        done = subprocess.run([VENV / "bin/python", HERE / "validate.py", self.folder / "cache",
+        done = subprocess.run([VENV.bin("python"), HERE / "validate.py", self.folder / "cache",
                                *(self.crate(name) for name in NAMES)], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         answers = json.loads(done.stdout.splitlines()[-1])
@@ -72,6 +57,26 @@ class Crate(unittest.TestCase):
                     entity, data = entities[path], archive.read(path)
                     self.assertEqual(entity["contentSize"], str(len(data)))
                     self.assertEqual(entity["sha256"], hashlib.sha256(data).hexdigest())
+
+    def test_each_step_that_ran_is_an_action(self):
+        with zipfile.ZipFile(self.crate("connect")) as archive:
+            graph = self.graph(archive)
+        steps = {entity["name"]: key for key, entity in graph.items() if entity["@type"] == "HowToStep"}
+        self.assertEqual(list(steps), ["download", "train", "infer", "analyse", "plot"])
+        controls = [entity for entity in graph.values() if entity["@type"] == "ControlAction"]
+        runs = {graph[each["instrument"]["@id"]]["name"]: graph[each["object"]["@id"]] for each in controls}
+        self.assertEqual(list(runs), list(steps))
+        for name, run in runs.items():
+            self.assertEqual(run["@type"], "CreateAction")
+            self.assertLess(run["startTime"], run["endTime"])
+            self.assertEqual(run["instrument"], graph[steps[name]]["workExample"])
+            failed = name == "plot"
+            self.assertTrue(run["actionStatus"].endswith("FailedActionStatus" if failed else "CompletedActionStatus"))
+            self.assertEqual(run.get("error"), "exit code 1" if failed else None)
+        results = [graph[each["@id"]]["name"] for each in runs["download"]["result"]]
+        self.assertEqual(results, ["download.files", "download.list"])
+        self.assertNotIn("result", runs["train"])
+        self.assertEqual(len(graph["#engine-run"]["object"]), 5)
 
     def test_nothing_unpacks_outside_its_folder(self):
         for name in NAMES:

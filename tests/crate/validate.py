@@ -15,7 +15,7 @@ from rocrate_validator import models, services
 from urllib3 import HTTPResponse
 
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
-PROFILE = "workflow-run-crate-0.5"
+PROFILE = "provenance-run-crate-0.5"
 
 
 class FromPackage(HTTPAdapter):

@@ -255,6 +255,33 @@ workflow:
     def test_without_a_token_nothing_is_shown(self):
         self.assertEqual(self.atoll.tcp("GET", "/cloudmesh/workflows").status, 401)
 
+    def test_portal_pages_follow_a_run(self):
+        self.keep("seen", "workflow: {nodes: {a: {exec: 'true'}, b: {exec: 'true'}}}")
+
+        def page(path):
+            answer = self.api("GET", path)
+            self.assertEqual(answer.status, 200, answer.text)
+            self.assertEqual(answer.headers["Content-Type"], "text/html; charset=utf-8")
+            self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+            return answer.text
+
+        self.assertIn('href="/cloudmesh/watcher/seen"', page("/home"))
+        self.assertIn('data-count="/cloudmesh/ready-count/seen">2<', page("/watcher/seen"))
+        self.start("seen")
+        self.finish("seen")
+        self.assertIn('data-count="/cloudmesh/done-count/seen">2<', page("/watcher/seen"))
+        self.assertIn("<td>done</td>", page("/serve-datatable/seen"))
+        self.assertIn("<svg", page("/workflow-graph/seen"))
+        edited = page("/edit/seen")
+        self.assertIn("exec", edited)
+        body, headers = form(workflow_name=(None, b"made"), yaml=(None, b"workflow: {nodes: {c: {exec: 'true'}}}"))
+        self.assertEqual(self.api("POST", "/workflow", body, headers).status, 200)
+        self.assertIn("made", page("/home"))
+        for path in ("/about", "/contact", "/manpage", "/add", "/preferences", "/generate-example", "/delete/seen",
+                     "/reset/seen", "/workflow-running/seen", ""):
+            page(path)
+        self.assertEqual(self.atoll.tcp("GET", "/cloudmesh/home").status, 401)
+
     def test_counters_count(self):
         self.keep("counted", "workflow: {nodes: {a: {exec: 'true'}, b: {exec: exit 1}}}")
         seen = {}

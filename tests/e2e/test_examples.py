@@ -53,6 +53,11 @@ class Examples(unittest.TestCase):
         self.assertIn(f"resumes at {saved[1]}\n", done.stdout)
         self.assertTrue(done.stdout.endswith("reached 100\n"), done.stdout)
 
+    def test_a_schedule_runs_each_second_until_it_is_paused(self):
+        done = subprocess.run([EXAMPLES / "12-schedule/schedule.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=120)
+        self.assertRegex(done.stdout, r"\A(made for 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\n){3}paused\n\Z", done.stderr)
+
     def test_two_policies_are_compared(self):
         done = subprocess.run([EXAMPLES / "06-simulate/compare.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
                               capture_output=True, text=True, timeout=120)
@@ -80,6 +85,15 @@ class Examples(unittest.TestCase):
             refused = self.atoll.cli("run", file, "--set", "error=0.0001", check=False)
             self.assertEqual(refused.returncode, 1)
             self.assertIn("check failed", refused.stderr)
+
+    def test_workers_fetch_what_a_queue_lists(self):
+        done = subprocess.run([EXAMPLES / "10-feed/fetch.sh"], env={**self.atoll.env, "ATOLL": str(PROGRAM)},
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 of 2 steps succeeded\n", done.stderr)
+        self.assertEqual(len(re.findall(r"part-\d+\.txt", done.stdout)), 24, done.stdout)
+        steps = {step["name"]: step for step in self.atoll.json("workflow", "steps", "last")}
+        self.assertRegex(self.atoll.logs(steps["report"]["job"]), r"^fetched 24 files, \d+ bytes\n$")
 
     def test_a_cloudmesh_workflow_adds_up(self):
         work = EXAMPLES / "09-cloudmesh/work"

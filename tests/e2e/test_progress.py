@@ -7,28 +7,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from atoll import ROOT, Atoll, wait_for
+from atoll import Atoll, wait_for
 from test_terminal import Terminal
+from venvs import Venv
 
 MEGABYTES = 50
-CLOUDMESH = "cloudmesh-common==5.0.64"
-VENV = ROOT / "build/venv-cloudmesh"
-
-
-def make_venv():
-    """cloudmesh-common, installed once. Returns why not, or nothing."""
-    stamp = VENV / "requirements.txt"
-    if stamp.exists() and stamp.read_text() == CLOUDMESH:
-        return ""
-    subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", VENV], capture_output=True, check=True)
-    try:
-        done = subprocess.run([VENV / "bin/pip", "install", "-q", CLOUDMESH], capture_output=True, text=True, timeout=400)
-    except subprocess.TimeoutExpired:
-        return f"{CLOUDMESH} was not installed within 400 s"
-    if done.returncode != 0:
-        return f"PyPI does not give {CLOUDMESH}: {done.stderr.strip().splitlines()[-1]}"
-    stamp.write_text(CLOUDMESH)
-    return ""
+VENV = Venv("cloudmesh", "cloudmesh-common==5.0.64")
 
 
 class Progress(unittest.TestCase):
@@ -201,7 +185,7 @@ class Stock(unittest.TestCase):
     """cloudmesh-common itself, as a program of that world has it. src/site/progress_line_test.cpp has what it prints."""
 
     def test_what_cloudmesh_common_prints_is_understood(self):
-        if why := make_venv():
+        if why := VENV.make():
             self.skipTest(why)
         with Atoll() as atoll:
             program = atoll.home / "train.py"
@@ -218,7 +202,7 @@ while not os.path.exists("{gate}.2"): time.sleep(0.05)
 StopWatch.stop("train")
 progress(status="done", progress=100)
 """)
-            job = atoll.submit("--venv", VENV, "--", "python", program)
+            job = atoll.submit("--venv", VENV.path, "--", "python", program)
 
             def at(percent):
                 return wait_for(lambda: (seen := atoll.job(job)["progress"]) and seen["percent"] == percent and seen,

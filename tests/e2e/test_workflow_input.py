@@ -78,6 +78,11 @@ class BadFiles(Flows):
         "a missing list": ("steps:\n  a: {run: x, for_each: {file: nothing.txt}}\n", "flow.yaml:2:25: cannot read "),
     }
 
+    def test_a_dry_run_looks_at_all_steps_of_a_large_file(self):
+        steps = "".join(f"  s{i}: {{run: 'true'}}\n" for i in range(2500))
+        text = "steps:\n" + steps + "  huge: {run: 'true', resources: {cpus: 4000}}\n"
+        self.assertIn("4000", self.refuse_flow(text, "--dry-run", code=1))
+
     def test_are_refused_with_their_place(self):
         for what, (text, message) in self.CASES.items():
             with self.subTest(what):

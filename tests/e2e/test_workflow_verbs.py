@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 import unittest
+import zipfile
 
 from atoll import PROGRAM, wait_for
 from flows import Flows
@@ -29,6 +30,13 @@ class Verbs(Flows):
         self.assertIn(flow.step("b")["state"], ("waiting", "ready"))
         self.assertTrue(self.atoll.json("workflow", "resume", flow.id)["changed"])
         self.assertEqual(flow.ended()["outcome"], "succeeded")
+
+    def test_what_is_asked_of_the_command_may_stand_behind_the_file(self):
+        text = "steps: {a: {run: 'true'}}"
+        plan = json.loads(self.atoll.cli("run", self.write(text), "--dry-run", "-o", "json", cwd=self.dir).stdout)
+        self.assertEqual(plan["steps"], 1)
+        self.assertIn("--nmae", self.refuse_flow(text, "--nmae", "x"))
+        self.assertIn("--cpus is for jobs", self.refuse_flow(text, "--cpus", "2"))
 
     def test_one_can_be_submitted_paused(self):
         flow = self.submit_flow("steps: {a: {run: 'true'}}", "--paused")
@@ -157,6 +165,30 @@ class Verbs(Flows):
         for flags in (("--set", "a=b"), ("--only", "a"), ("--from", "a")):
             done = self.atoll.cli("run", *flags, "--", "true", check=False)
             self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_a_crate_has_an_action_for_each_step_that_ran(self):
+        flow = self.run_flow("""
+            steps:
+              make: {run: echo 7 >$ATOLL_OUTPUTS/n, outputs: [n]}
+              fails: {needs: make, run: exit 4}
+              never: {needs: fails, run: "true"}
+            """, code=1)
+        path = self.dir / "run.zip"
+        self.atoll.cli("report", flow.id, "-o", path)
+        with zipfile.ZipFile(path) as archive:
+            graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+        found = {each["@id"]: each for each in graph}
+        runs = {found[each["instrument"]["@id"]]["name"]: found[each["object"]["@id"]]
+                for each in graph if each["@type"] == "ControlAction"}
+        self.assertEqual(list(runs), ["make", "fails"])
+        self.assertEqual(found[runs["make"]["result"]["@id"]]["value"], "7")
+        self.assertTrue(runs["make"]["actionStatus"].endswith("/CompletedActionStatus"))
+        self.assertTrue(runs["fails"]["actionStatus"].endswith("/FailedActionStatus"))
+        for name, run in runs.items():
+            self.assertEqual(run["identifier"], flow.step(name)["job"])
+            self.assertEqual(run["startTime"][:19], flow.step(name)["started"][:19])
+            self.assertEqual(run["endTime"][:19], flow.step(name)["ended"][:19])
+            self.assertIn(name == "make" and "echo 7" or "exit 4", found[run["instrument"]["@id"]]["description"])
 
 
 class Api(Flows):

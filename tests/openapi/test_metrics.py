@@ -6,7 +6,7 @@ import sys
 import unittest
 
 from atoll import Atoll, wait_for
-from test_openapi import VENV, make_venv
+from test_openapi import VENV
 
 # Runs in the environment that has the parser: the page on standard input, samples as JSON on standard output.
 PARSE = """
@@ -24,7 +24,7 @@ print(json.dumps(families))
 class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if why := make_venv():
+        if why := VENV.make():
             raise unittest.SkipTest(why)
         cls.atoll = Atoll("sites: {local: {devices: [{kind: gpu, model: a100, count: 2, simulated: true}]}}\n")
         cls.addClassCleanup(cls.atoll.destroy)
@@ -32,7 +32,7 @@ class Metrics(unittest.TestCase):
         cls.atoll.cli("run", "--", "false", check=False)
         page = cls.atoll.tcp("GET", "/metrics")
         assert page.headers["Content-Type"].startswith("text/plain; version=0.0.4"), page.headers
-        done = subprocess.run([VENV / "bin/python", "-c", PARSE], input=page.text, capture_output=True, text=True,
+        done = subprocess.run([VENV.bin("python"), "-c", PARSE], input=page.text, capture_output=True, text=True,
                               timeout=60)
         assert done.returncode == 0, done.stderr + page.text
         cls.families = json.loads(done.stdout)

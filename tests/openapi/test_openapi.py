@@ -7,33 +7,17 @@ import unittest
 from pathlib import Path
 
 from atoll import ROOT, Atoll
+from venvs import Venv
 
 HERE = Path(__file__).resolve().parent
-VENV = ROOT / "build/venv"
+VENV = Venv("openapi", (HERE / "requirements.txt").read_text())
 EXAMPLES = "30"  # requests per operation and phase
-
-
-def make_venv():
-    """The tools of requirements.txt, installed once and again when that file changes. Returns why not, or nothing."""
-    wanted = (HERE / "requirements.txt").read_text()
-    stamp = VENV / "requirements.txt"
-    if stamp.exists() and stamp.read_text() == wanted:
-        return ""
-    made = subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", VENV], capture_output=True, text=True)
-    if made.returncode != 0:
-        raise AssertionError(made.stdout + made.stderr)
-    done = subprocess.run([VENV / "bin/pip", "install", "-q", "-r", HERE / "requirements.txt"], capture_output=True,
-                          text=True, timeout=600)
-    if done.returncode != 0:
-        return f"PyPI does not give {' '.join(wanted.split())}: {done.stderr.strip().splitlines()[-1]}"
-    stamp.write_text(wanted)
-    return ""
 
 
 class OpenApi(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if why := make_venv():
+        if why := VENV.make():
             raise unittest.SkipTest(why)
         cls.atoll = Atoll()
         cls.addClassCleanup(cls.atoll.destroy)
@@ -48,7 +32,7 @@ class OpenApi(unittest.TestCase):
         self.assertTrue(json.loads(self.file.read_text())["openapi"].startswith("3.1"))
 
     def test_stock_validator_accepts_it(self):
-        self.check(VENV / "bin/openapi-spec-validator", self.file)
+        self.check(VENV.bin("openapi-spec-validator"), self.file)
 
     def test_the_schema_of_workflows_takes_files_that_run_and_no_others(self):
         schema = self.atoll.home / "workflow.json"
@@ -60,13 +44,13 @@ class OpenApi(unittest.TestCase):
                   "jsonschema.Draft202012Validator.check_schema(schema)\n"
                   "jsonschema.validate(yaml.safe_load(open(sys.argv[2])), schema)\n")
         for file in sorted((ROOT / "examples").glob("*-workflow/*.yaml")):
-            self.check(VENV / "bin/python", "-c", script, schema, file)
+            self.check(VENV.bin("python"), "-c", script, schema, file)
         with self.assertRaisesRegex(AssertionError, "rum"):
-            self.check(VENV / "bin/python", "-c", script, schema, wrong)
+            self.check(VENV.bin("python"), "-c", script, schema, wrong)
 
     def test_schemathesis_finds_no_difference(self):
         token = self.atoll.json("token", "create")["token"]
-        self.check(VENV / "bin/st", "run", self.file, "--url", self.atoll.url, "-H", f"Authorization: Bearer {token}",
+        self.check(VENV.bin("st"), "run", self.file, "--url", self.atoll.url, "-H", f"Authorization: Bearer {token}",
                    "--max-examples", EXAMPLES, "--request-timeout", "15", "--seed", "1",
                    # Cloudmesh's counters are streams that do not end, whatever is asked for.
                    "--exclude-path-regex", "-count/",

@@ -160,7 +160,7 @@ void Application::operator()(const ItemsPut& e) {
 void Application::operator()(const ItemsLeased& e) {
   if (e.lease.value > state_.counters.lease) state_.counters.lease = e.lease.value;
   WorkQueue& queue = state_.queues.at(e.queue);
-  Lease lease{e.until, e.holder, {}};
+  Lease lease{e.until, e.holder, {}, e.job};
   stand(state_, queue, e.items, [&](Item& item) {
     ++item.attempts;
     item.standing = ItemLeased{e.lease};
@@ -195,6 +195,7 @@ void Application::operator()(const ItemsReturned& e) {
   stand(state_, queue, e.items, [&](Item& item) {
     item.standing = ItemReady{};
     if (e.not_before) item.standing = ItemDelayed{e.not_before};
+    if (e.untried) --item.attempts;
   });
   (e.cause == ReturnCause::expired ? queue.expired : queue.given_back) += count_of(e.items);
 }

@@ -11,15 +11,6 @@
 namespace atl::core {
 namespace {
 
-Result<const Namespace*> namespace_for(const State& state, const Actor& actor,
-                                       const std::string& name, Role role) {
-  const Namespace* ns = state.namespace_named(name);
-  if (!ns) return tl::unexpected(no_such_namespace(name));
-  if (auto allowed = require_role(state, actor, ns->id, role); !allowed)
-    return tl::unexpected(allowed.error());
-  return ns;
-}
-
 Result<const WorkQueue*> queue_for(const State& state, const Actor& actor,
                                    const std::string& ns_name, const std::string& name, Role role) {
   const auto ns = namespace_for(state, actor, ns_name, role);
@@ -121,9 +112,21 @@ ItemsPut plan_put(const WorkQueue& queue, const std::vector<NewItem>& items, Tim
   return put;
 }
 
-bool meant(const Item& item, Removal what) {
+// What a job of a step works on is the step's until that job has ended.
+Result<void> check_free(const WorkQueue& queue, LeaseId lease) {
+  const auto found = queue.leases.find(lease);
+  if (found == queue.leases.end() || !found->second.job) return {};
+  return fail(ErrorCode::conflict,
+              "lease " + std::to_string(lease.value) + " of queue " + queue.name + " belongs to " +
+                  found->second.holder + ", which ends it with its job " +
+                  to_string(found->second.job) + "; cancel that instead",
+              "lease");
+}
+
+bool meant(const WorkQueue& queue, const Item& item, Removal what) {
   const bool dead = std::holds_alternative<ItemDead>(item.standing);
-  const bool leased = std::holds_alternative<ItemLeased>(item.standing);
+  const auto* leased = std::get_if<ItemLeased>(&item.standing);
+  if (leased && !check_free(queue, leased->lease)) return false;
   return what == Removal::all || (what == Removal::dead ? dead : !dead && !leased);
 }
 
@@ -133,7 +136,7 @@ std::vector<ItemRange> first_meant(const WorkQueue& queue, Removal what, uint64_
   uint64_t left = max;
   for (const auto& [id, item] : queue.items) {
     if (left == 0) return found;
-    if (!meant(item, what)) continue;
+    if (!meant(queue, item, what)) continue;
     append(found, id);
     --left;
   }
@@ -160,8 +163,12 @@ Result<std::vector<ItemRange>> named_or_first(const WorkQueue& queue, Removal wh
     const auto found = queue.items.find(id);
     const auto run = queue.fresh.upper_bound(id);
     const bool fresh = run != queue.fresh.begin() && std::prev(run)->second.last >= id;
-    const bool ok =
-        fresh ? what != Removal::dead : found != queue.items.end() && meant(found->second, what);
+    const bool ok = fresh ? what != Removal::dead
+                          : found != queue.items.end() && meant(queue, found->second, what);
+    const auto* leased =
+        found == queue.items.end() ? nullptr : std::get_if<ItemLeased>(&found->second.standing);
+    if (auto own = leased ? check_free(queue, leased->lease) : Result<void>{}; !own)
+      return tl::unexpected(own.error());
     if (!ok) {
       return fail(ErrorCode::not_found,
                   "queue " + queue.name + " has no " +
@@ -268,6 +275,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Finish
                             Draft& draft) {
   const auto found = queue_for(state, actor, command.ns, command.queue, Role::member);
   if (!found) return tl::unexpected(found.error());
+  if (auto ok = check_free(**found, command.lease); !ok) return ok;
   return queue::finish(**found, command.lease, command.items, draft);
 }
 
@@ -281,8 +289,12 @@ Result<void> decide_command(const State& state, const Actor& actor, const Return
         ErrorCode::invalid,
         "message must be text of at most " + std::to_string(kItemMessageBytesMax) + " bytes",
         "message");
-  return queue::give_back(**found, command.lease, command.items,
-                          {ReturnCause::given_back, command.delay, command.message}, draft);
+  if (auto ok = check_free(**found, command.lease); !ok) return ok;
+  const auto dead =
+      queue::give_back(**found, command.lease, command.items,
+                       {ReturnCause::given_back, command.delay, command.message, false}, draft);
+  if (!dead) return tl::unexpected(dead.error());
+  return {};
 }
 
 Result<void> decide_command(const State& state, const Actor& actor, const ExtendLeases& command,
@@ -298,6 +310,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Extend
   if (auto ok = between(visibility, kVisibilityMin, kVisibilityMax, "visibility"); !ok) return ok;
   for (const LeaseId lease : command.leases) {
     if (auto ok = queue::held(queue, lease, {}); !ok) return tl::unexpected(ok.error());
+    if (auto ok = check_free(queue, lease); !ok) return ok;
   }
   draft.add(LeasesExtended{queue.id, command.leases, draft.now() + visibility});
   return {};

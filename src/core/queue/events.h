@@ -36,6 +36,7 @@ struct ItemsLeased {
   Time until;  // zero: until its holder is done
   std::string holder;
   std::vector<ItemRange> items;  // in the order they are served
+  JobId job;                     // of a step, that works on them
   bool operator==(const ItemsLeased&) const = default;
 };
 struct LeasesExtended {
@@ -58,6 +59,7 @@ struct ItemsReturned {
   ReturnCause cause = ReturnCause::given_back;
   Time not_before;
   std::string message;
+  bool untried = false;  // through no fault of theirs: this lease does not count
   bool operator==(const ItemsReturned&) const = default;
 };
 // Leased items that became dead letters: they had all their attempts.
@@ -90,10 +92,10 @@ struct ItemsRemoved {
 ATOLL_DESCRIBE(QueueSet, id, ns, name, settings, closed)
 ATOLL_DESCRIBE(QueueDeleted, id)
 ATOLL_DESCRIBE(ItemsPut, queue, first, runs, repeated)
-ATOLL_DESCRIBE(ItemsLeased, queue, lease, until, holder, items)
+ATOLL_DESCRIBE(ItemsLeased, queue, lease, until, holder, items, job)
 ATOLL_DESCRIBE(LeasesExtended, queue, leases, until)
 ATOLL_DESCRIBE(ItemsFinished, queue, lease, items)
-ATOLL_DESCRIBE(ItemsReturned, queue, lease, items, cause, not_before, message)
+ATOLL_DESCRIBE(ItemsReturned, queue, lease, items, cause, not_before, message, untried)
 ATOLL_DESCRIBE(ItemsBuried, queue, lease, items, cause, message)
 ATOLL_DESCRIBE(DelaysEnded, queue, items)
 ATOLL_DESCRIBE(ItemsRestored, queue, items)

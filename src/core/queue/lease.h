@@ -12,6 +12,16 @@
 
 namespace atl::core::queue {
 
+// Jobs of a step, each of which gets a lease of its own that does not run out.
+struct JobsWish {
+  std::vector<JobId> jobs;  // not more than there are items to be leased
+  uint32_t batch = 1;       // items of one, at most; fewer are dealt evenly
+  std::string holder;
+};
+// The lease of each, in their order.
+std::vector<LeaseId> lease_to(const State& state, const WorkQueue& queue, const JobsWish& wish,
+                              Draft& draft);
+
 struct LeaseWish {
   uint32_t max = 1;
   std::optional<Duration> visibility;  // the queue's own when absent; zero: does not run out
@@ -33,17 +43,22 @@ LeaseId lease(const State& state, const WorkQueue& queue, const LeaseWish& wish,
 
 struct ReturnWish {
   ReturnCause cause = ReturnCause::given_back;
-  Duration delay;       // before they may be leased again
-  std::string message;  // why, for people
+  Duration delay;        // before they may be leased again
+  std::string message;   // why, for people
+  bool untried = false;  // this lease does not count, so that none of them is a dead letter
 };
-// They wait again, except those that have had all their attempts: these are dead letters.
-[[nodiscard]] Result<void> give_back(const WorkQueue& queue, LeaseId lease,
-                                     const std::vector<ItemId>& items, const ReturnWish& wish,
-                                     Draft& draft);
+// They wait again, except those that have had all their attempts: these are dead letters. How many
+// of those there are.
+[[nodiscard]] Result<uint64_t> give_back(const WorkQueue& queue, LeaseId lease,
+                                         const std::vector<ItemId>& items, const ReturnWish& wish,
+                                         Draft& draft);
 
 // What time does: leases run out, delays end. At most kItemsPerTickMax items; the next tick goes
 // on.
 void tick(const State& state, Draft& draft);
+
+// The queue that the event is about, or none.
+QueueId queue_in(const EventBody& event);
 
 // Whether an event leaves nothing for the scheduler to look at. Putting and leasing items is done
 // far more often than placing tasks, and a round would cost more than they do.

@@ -64,6 +64,7 @@ struct Lease {
   Time until;  // zero: it does not run out
   std::string holder;
   std::vector<ItemId> items;  // what is left of them, ascending
+  JobId job;                  // of a step that works on them: it ends the lease, and nobody else
   bool operator==(const Lease&) const = default;
 };
 
@@ -124,7 +125,7 @@ ATOLL_DESCRIBE(ItemDelayed, until)
 ATOLL_DESCRIBE(ItemLeased, lease)
 ATOLL_DESCRIBE(ItemDead, since, cause, message)
 ATOLL_DESCRIBE(Item, priority, size, attempts, put, key, standing)
-ATOLL_DESCRIBE(Lease, until, holder, items)
+ATOLL_DESCRIBE(Lease, until, holder, items, job)
 ATOLL_DESCRIBE(Flow, total, minute, now, before)
 ATOLL_DESCRIBE(WorkQueue, id, ns, name, settings, closed, created, last, fresh, items, leases, put,
                done, given_back, expired)

@@ -68,6 +68,15 @@ inline uint64_t count_of(const std::vector<ItemRange>& ranges) {
   for (const ItemRange& range : ranges) count += range.count();
   return count;
 }
+// "5", "5-8,10"
+inline std::string to_text(const std::vector<ItemRange>& ranges) {
+  std::string text;
+  for (const ItemRange& range : ranges) {
+    text += (text.empty() ? "" : ",") + std::to_string(range.first.value);
+    if (range.last != range.first) text += "-" + std::to_string(range.last.value);
+  }
+  return text;
+}
 template <class Fn>
 void for_each_item(const std::vector<ItemRange>& ranges, Fn&& fn) {
   for (const ItemRange& range : ranges) {

@@ -18,25 +18,80 @@ const NodeView* usable_node(const World& world, const Placement& at) {
   return nullptr;
 }
 
-bool lines_up(const Site& site) {
-  return std::find(site.abilities.begin(), site.abilities.end(), kLineAbility) !=
-         site.abilities.end();
+bool can(const Site& site, const char* ability) {
+  return std::find(site.abilities.begin(), site.abilities.end(), ability) != site.abilities.end();
 }
 
-// One that has been there for a while is not about to end, whatever others of its kind did.
-bool about_to_end(const TaskState& state, Time now) {
+// How many may be behind the one that has the room.
+uint32_t length_max(const Site& site, uint32_t brisk) {
+  if (!can(site, kLineAbility)) return 0;
+  return can(site, kLongLineAbility) ? brisk : std::min(brisk, 1u);
+}
+
+// One that has been there for a while is not about to end, whatever others of its kind did; one
+// that was asked back leaves.
+bool about_to_end(const Task& task, Time now) {
   const auto fresh = [&](const auto& s) { return now < s.placed + kInLineMax; };
-  if (const auto* starting = std::get_if<TaskStarting>(&state)) return fresh(*starting);
-  const auto* running = std::get_if<TaskRunning>(&state);
+  if (task.line && task.line->recalled) return false;
+  if (const auto* starting = std::get_if<TaskStarting>(&task.state)) return fresh(*starting);
+  const auto* running = std::get_if<TaskRunning>(&task.state);
   return running && !running->unreachable && fresh(*running);
+}
+
+using Tails = std::set<std::pair<uint32_t, AttemptId>>;
+
+// The next of those that there were before the round, of the one job if there is one.
+const Tails::value_type* next_tail(Led& led, const Tails& tails, JobId only) {
+  while (led.at != tails.end()) {
+    const auto& [before, last] = *led.at;
+    if (!only || last.job == only) return &*led.at++;
+    const uint32_t many = last.job < only ? before : before + 1;
+    led.at = tails.lower_bound({many, {only, 0, 0}});
+  }
+  return nullptr;
+}
+
+// All of it: one that stays keeps everybody behind it waiting.
+bool moves(const State& state, AttemptId last) {
+  for (;;) {
+    const Task& task = state.job(last.job)->tasks.at(last.index);
+    if (!about_to_end(task, state.now)) return false;
+    if (!task.line) return true;
+    last = task.line->behind;
+  }
+}
+
+bool usable(const World& world, const Tail& tail, uint32_t brisk) {
+  const State& state = *world.state;
+  if (tail.before >= length_max(state.sites.at(tail.placement->site), brisk)) return false;
+  if (!moves(state, tail.attempt)) return false;
+  const NodeView* node = usable_node(world, *tail.placement);
+  return node && fits(*node);
+}
+
+std::optional<Tail> shortest(const World& world, Led& led, const Tails& tails, JobId only,
+                             uint32_t brisk) {
+  while (led.longer.empty() || (led.at != tails.end() && led.at->first <= led.longer[0].before)) {
+    const auto* tail = next_tail(led, tails, only);
+    if (!tail && led.longer.empty()) return std::nullopt;
+    if (!tail || tail->first >= brisk) break;
+    const Task& last = world.state->job(tail->second.job)->tasks.at(tail->second.index);
+    const Tail found{tail->first, tail->second, placement_of(last.state)};
+    if (usable(world, found, brisk)) return found;
+  }
+  if (led.longer.empty()) return std::nullopt;
+  const Tail found = led.longer.front();
+  led.longer.pop_front();
+  return found;
 }
 
 }  // namespace
 
-std::optional<Leader> next_leader(World& world, const Job& job, const Terms& terms) {
+std::optional<Leader> line_up(World& world, const Job& job, const Terms& terms, AttemptId attempt) {
   const State& state = *world.state;
+  const uint32_t brisk = state.terms.at(job.terms).brisk;
   const auto groups = state.leaders.find(job.ns);
-  if (groups == state.leaders.end() || !state.terms.at(job.terms).brisk) return std::nullopt;
+  if (groups == state.leaders.end() || brisk == 0) return std::nullopt;
   const auto group = groups->second.find(job.terms);
   if (group == groups->second.end()) return std::nullopt;
   if (over_calendar(world, terms)) return std::nullopt;
@@ -44,18 +99,14 @@ std::optional<Leader> next_leader(World& world, const Job& job, const Terms& ter
   if (terms.parallel_max > 0 && job.placed > terms.parallel_max) return std::nullopt;
   // An array's own limit counts by job, so it keeps to its own leaders.
   const JobId only = terms.parallel_max > 0 ? job.id : JobId{};
-  const std::set<AttemptId>& leaders = group->second;
   const std::tuple place{job.ns, job.terms, only};
-  auto& at = world.led.try_emplace(place, leaders.lower_bound({only, 0, 0})).first->second;
-  while (at != leaders.end() && (!only || at->job == only)) {
-    const AttemptId attempt = *at++;
-    const Task& task = state.job(attempt.job)->tasks.at(attempt.index);
-    const Placement& placement = *placement_of(task.state);
-    if (!lines_up(state.sites.at(placement.site)) || !about_to_end(task.state, state.now)) continue;
-    const NodeView* node = usable_node(world, placement);
-    if (node && fits(*node)) return Leader{attempt, &placement};
-  }
-  return std::nullopt;
+  Led& led = world.led.try_emplace(place, Led{group->second.begin(), {}}).first->second;
+  const auto tail = shortest(world, led, group->second, only, brisk);
+  if (!tail) return std::nullopt;
+  const uint32_t before = tail->before + 1;
+  if (before < length_max(state.sites.at(tail->placement->site), brisk))
+    led.longer.push_back({before, attempt, tail->placement});
+  return Leader{tail->attempt, tail->placement};
 }
 
 }  // namespace atl::core::scheduling

@@ -22,7 +22,7 @@ class Line : public ::testing::Test {
   }
 
   void report_capacity(int cpus) {
-    world.run(Report{SiteProbed{"local", {{node("n1", cpus)}, {kLineAbility}}}});
+    world.run(Report{SiteProbed{"local", {{node("n1", cpus)}, abilities}}});
   }
 
   void end(uint32_t index, Duration took, EndCause cause = EndCause::exited) {
@@ -41,8 +41,24 @@ class Line : public ::testing::Test {
   }
   AttemptId attempt(uint32_t index) const { return {id, index, attempt_of(index)}; }
 
+  // Whom each in line is behind, in the order of the line; the first one has the room.
+  std::vector<uint32_t> line_of(uint32_t first) const {
+    std::vector<uint32_t> line;
+    for (auto at = world.state.followers.find(attempt(first)); at != world.state.followers.end();
+         at = world.state.followers.find(at->second))
+      line.push_back(at->second.index);
+    return line;
+  }
+
   TestWorld world;
+  std::vector<std::string> abilities = {kLineAbility};
   JobId id;
+};
+using Indices = std::vector<uint32_t>;
+
+class LongLine : public Line {
+ protected:
+  LongLine() { abilities.push_back(kLongLineAbility); }
 };
 
 TEST_F(Line, BehindEachShortTaskOneIsHandedOverWithoutHoldingAnything) {
@@ -225,8 +241,108 @@ TEST_F(Line, ARestartRepeatsLeadersBeforeFollowers) {
     if (const auto* stop = std::get_if<StopAttempt>(&effect))
       order.push_back("back " + to_string(stop->attempt));
   }
-  EXPECT_EQ(order, (std::vector<std::string>{"1[2].1", "1[3].1", "1[4].1 in line", "back 1[4].1",
+  EXPECT_EQ(order, (std::vector<std::string>{"1[2].1", "1[4].1 in line", "back 1[4].1", "1[3].1",
                                              "1[5].1 in line", "back 1[5].1"}));
+}
+
+TEST_F(LongLine, GrowsByOneWithEachShortTaskThatEnded) {
+  start(1);
+  EXPECT_EQ(line_of(2), Indices{3});
+  end(2, milliseconds(1));
+  EXPECT_EQ(line_of(3), (Indices{4, 5}));
+  end(3, milliseconds(1));
+  EXPECT_EQ(line_of(4), (Indices{5, 6, 7}));
+  EXPECT_EQ(cpus_used(), 1000);
+}
+
+TEST_F(LongLine, HasABound) {
+  start(1);
+  for (uint32_t index = 2; index < 11; ++index) end(index, milliseconds(1));
+  EXPECT_EQ(line_of(11).size(), kLineLengthMax);
+}
+
+TEST_F(LongLine, IsNoLongerThanASpanOfTime) {
+  start(1, 0, milliseconds(6));
+  for (uint32_t index = 2; index < 8; ++index) end(index, milliseconds(6));
+  EXPECT_EQ(line_of(8).size(), 3u) << "20 ms";
+  end(8, milliseconds(60));
+  end(9, milliseconds(60));
+  end(10, milliseconds(60));
+  EXPECT_EQ(line_of(11).size(), 1u);
+}
+
+TEST_F(LongLine, TheShortestIsMadeLongerFirst) {
+  start(2);
+  end(2, milliseconds(1));
+  end(3, milliseconds(1));
+  const size_t longest = std::max(line_of(4).size(), line_of(5).size());
+  const size_t shortest = std::min(line_of(4).size(), line_of(5).size());
+  EXPECT_EQ(longest, 3u);
+  EXPECT_LE(longest - shortest, 1u);
+}
+
+TEST_F(LongLine, OneThatEndsBeforeItsLeaderIsKnownToHaveEndedLeavesItsPlace) {
+  start(1);
+  end(2, milliseconds(1));
+  ASSERT_EQ(line_of(3), (Indices{4, 5}));
+  world.run(Report{AttemptEnded{attempt(4), {}}});
+  EXPECT_EQ(line_of(3), Indices{5});
+  EXPECT_EQ(cpus_used(), 1000) << "3 has the room, as far as we know";
+  end(3, milliseconds(1));
+  EXPECT_FALSE(task(5).line);
+  EXPECT_EQ(cpus_used(), 1000);
+}
+
+TEST_F(LongLine, OneThatIsHandedBackLeavesItsPlaceToTheNext) {
+  start(1);
+  end(2, milliseconds(1));
+  world.now = world.now + kInLineMax;
+  world.settle();
+  end(4, {}, EndCause::recalled);
+  EXPECT_EQ(line_of(3), Indices{5});
+  EXPECT_TRUE(task(5).line->recalled) << "it was asked back as well";
+}
+
+TEST_F(LongLine, NobodyLinesUpBehindOneThatIsAskedBack) {
+  start(1);
+  end(2, milliseconds(1));
+  end(3, milliseconds(1));
+  world.run(Request{TestWorld::admin(), HoldJob{id}});
+  world.run(Request{TestWorld::admin(), ReleaseJob{id}});
+  world.settle();
+  EXPECT_EQ(line_of(4), (Indices{5, 6, 7}));
+}
+
+TEST_F(LongLine, AnArrayInLineCanBeChanged) {
+  start(1);
+  for (uint32_t index = 2; index < 5; ++index) end(index, milliseconds(1));
+  const auto before = line_of(5);
+  ASSERT_EQ(before.size(), 4u);
+  ChangeJob change{.id = id};
+  change.priority = 5;
+  world.run(Request{TestWorld::admin(), change});
+  EXPECT_EQ(line_of(5), before);
+}
+
+TEST_F(LongLine, AnArraysOwnLimitHolds) {
+  start(8, 2);
+  for (uint32_t index = 2; index < 8; ++index) {
+    end(index, milliseconds(1));
+    EXPECT_EQ(world.state.jobs.at(id).placed, 2u);
+  }
+}
+
+TEST_F(LongLine, ARestartRepeatsItInItsOrder) {
+  start(1);
+  end(2, milliseconds(1));
+  std::vector<std::string> order;
+  for (const Effect& effect : pending_effects(world.state)) {
+    if (const auto* start = std::get_if<StartAttempt>(&effect))
+      order.push_back(to_string(start->attempt) +
+                      (start->behind ? " behind " + to_string(*start->behind) : ""));
+  }
+  EXPECT_EQ(order,
+            (std::vector<std::string>{"1[3].1", "1[4].1 behind 1[3].1", "1[5].1 behind 1[4].1"}));
 }
 
 }  // namespace

@@ -162,7 +162,9 @@ class Round {
       indices.advance();
       return {};
     }
-    if (const auto leader = may_line_up_ ? next_leader(world_, job, terms) : std::nullopt) {
+    const auto leader =
+        may_line_up_ ? line_up(world_, job, terms, indices.attempt()) : std::nullopt;
+    if (leader) {
       made_.placed.push_back({indices.attempt(), *leader->placement, leader->attempt});
       indices.advance();
       return {};

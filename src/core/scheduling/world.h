@@ -2,6 +2,7 @@
 // time, as of the state plus what the round itself has placed so far.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -110,6 +111,20 @@ struct Ask {
   SmallVector<std::pair<size_t, int64_t>, 2> devices_milli;  // by the place of the quotas' key
 };
 
+// Where one more may line up: the last one in a line, and the place that the line is for.
+struct Tail {
+  uint32_t before = 0;  // so many are before it, counting who has the room
+  AttemptId attempt;
+  const Placement* placement = nullptr;
+};
+
+// How far a round has come with the lines of a group: those there were, and then those that it has
+// made longer.
+struct Led {
+  std::set<std::pair<uint32_t, AttemptId>>::const_iterator at;
+  std::deque<Tail> longer;
+};
+
 struct World {
   const State* state = nullptr;
   Time now;
@@ -141,8 +156,8 @@ struct World {
   // promised; a quota must do for that too. Null: nobody stops.
   std::shared_ptr<const World> then;
 
-  // How far the leaders of a group, or of one job in it, have been given followers by this round.
-  std::map<std::tuple<NamespaceId, TermsId, JobId>, std::set<AttemptId>::const_iterator> led;
+  // How far the lines of a group, or of one job in it, have been made longer by this round.
+  std::map<std::tuple<NamespaceId, TermsId, JobId>, Led> led;
 
   const Ask& ask(ShapeId shape) const { return asks[ask_of[shape.value]]; }
   const InUse& in_use_of(NamespaceId ns) const;

@@ -1,9 +1,28 @@
 // The life of a workflow's steps.
+#include <algorithm>
+
 #include "base/check.h"
 #include "core/application.h"
 #include "core/index.h"
 
 namespace atl::core {
+namespace {
+
+CollectStep collect_order(const Workflow& of, uint32_t number) {
+  const Step& step = of.steps[number];
+  if (step.fed)
+    return {{of.id, number}, step.recipe, {}, step.opening, workflow::counts(of.feeds.at(number))};
+  return {{of.id, number}, step.recipe, step.job, step.opening, {}};
+}
+
+void repeat_collecting(const Workflow& of, uint32_t number, Effects& effects) {
+  for (const auto& [id, job] : of.feeds.at(number).jobs) {
+    if (job.collecting)
+      effects.push_back(CollectStep{{of.id, number}, of.steps[number].recipe, id, 0, {}});
+  }
+}
+
+}  // namespace
 
 Workflow& Application::workflow(WorkflowId id) {
   const auto it = state_.workflows.find(id);
@@ -29,6 +48,10 @@ void Application::operator()(const WorkflowSubmitted& e) {
   made.fail_fast = e.fail_fast;
   made.paused = e.paused;
   made.parallel_max = e.parallel_max;
+  made.lane = e.lane;
+  made.overlap = e.overlap;
+  made.origin = e.origin;
+  made.time_limit = e.time_limit;
   const auto it = state_.workflows.emplace(e.id, std::move(made)).first;
   count_workflow(state_, it->second, +1);
 }
@@ -46,34 +69,61 @@ void Application::operator()(const StepsAdded& e) {
 void Application::operator()(const WorkflowSealed& e) {
   Workflow& target = workflow(e.id);
   target.sealed = true;
+  begin_workflow(target);
   index_workflow(state_, target);
+}
+
+// It starts, unless it has others of its lane before it.
+void Application::begin_workflow(Workflow& target) {
+  if (!target.sealed || target.began) return;
+  const bool waits = target.overlap == Overlap::wait || target.overlap == Overlap::replace;
+  const auto lane = state_.lanes.find({target.ns, target.lane});
+  if (waits && lane != state_.lanes.end() && *lane->second.begin() < target.id) return;
+  target.began = at_;
 }
 
 void Application::operator()(const WorkflowPaused& e) {
   Workflow& target = workflow(e.id);
   target.paused = e.paused;
   index_workflow(state_, target);
+  if (e.paused) return;
+  // What was made for them meanwhile was not taken.
+  for (uint32_t i = 0; target.count(StepState::preparing) > 0 && i < target.steps.size(); ++i) {
+    const Step& step = target.steps[i];
+    if (step.state == StepState::preparing)
+      effects_.push_back(PrepareStep{{e.id, i}, step.recipe, step.opening});
+  }
 }
 
 void Application::operator()(const WorkflowCancelled& e) {
   Workflow& target = workflow(e.id);
   target.cancelled = true;
+  target.stopped = e.reason;
+  target.overran = e.overran;
   index_workflow(state_, target);
 }
 
 void Application::operator()(const StepPreparing& e) {
   move_step(e.step, StepState::preparing);
-  effects_.push_back(
-      PrepareStep{e.step, state_.workflows.at(e.step.workflow).steps[e.step.step].recipe});
+  Step& step = open_step(e.step, e.opening);
+  effects_.push_back(PrepareStep{e.step, step.recipe, e.opening});
 }
 
 void Application::operator()(const StepCollecting& e) {
   move_step(e.step, StepState::collecting);
-  const Step& step = state_.workflows.at(e.step.workflow).steps[e.step.step];
-  effects_.push_back(CollectStep{e.step, step.recipe, step.job});
+  open_step(e.step, e.opening);
+  effects_.push_back(collect_order(state_.workflows.at(e.step.workflow), e.step.step));
+}
+
+Step& Application::open_step(StepRef ref, uint64_t opening) {
+  Step& step = workflow(ref.workflow).steps[ref.step];
+  step.opening = opening;
+  state_.counters.opening = std::max(state_.counters.opening, opening);
+  return step;
 }
 
 void Application::begin_step(const JobSubmitted& e) {
+  if (e.lease) feed(e.of).jobs[e.id] = {e.lease};
   move_step(e.of, StepState::running);
   workflow(e.of.workflow).steps[e.of.step].job = e.id;
 }
@@ -82,7 +132,7 @@ void Application::finish_step(const Job& job, Outcome outcome) {
   const auto it = state_.workflows.find(job.of.workflow);
   if (it == state_.workflows.end()) return;
   Step& step = it->second.steps[job.of.step];
-  if (step.job != job.id || step.state != StepState::running) return;
+  if (step.fed || step.job != job.id || step.state != StepState::running) return;
   step.outcome = outcome;
   move_step(job.of, StepState::finished);
 }
@@ -98,7 +148,9 @@ void Application::operator()(const StepsEnded& e) {
 
 void Application::operator()(const StepsReopened& e) {
   Workflow& target = workflow(e.id);
-  target.cancelled = false;
+  target.cancelled = target.overran = false;
+  target.stopped.clear();
+  if (target.began) target.began = at_;
   workflow::reopen(target, e.steps);
   index_workflow(state_, target);
 }
@@ -108,12 +160,21 @@ void Application::operator()(const WorkflowEnded& e) {
   CHECK(it != state_.workflows.end(), "no live workflow " + to_string(e.id) + " to end");
   CHECK(it->second.under_way == 0, "workflow " + to_string(e.id) + " ends with steps under way");
   count_workflow(state_, it->second, -1);
+  const auto key = std::pair(it->second.ns, it->second.lane);
   state_.workflows.erase(it);
+  const auto lane = state_.lanes.find(key);
+  if (lane == state_.lanes.end()) return;
+  for (const WorkflowId id : lane->second) {
+    Workflow& next = workflow(id);
+    begin_workflow(next);
+    index_workflow(state_, next);
+  }
 }
 
 void Application::operator()(const WorkflowReopened& e) {
   Workflow again = e.workflow;
   workflow::index(again);
+  if (again.sealed) again.began = at_;
   const auto it = state_.workflows.emplace(again.id, std::move(again)).first;
   count_workflow(state_, it->second, +1);
 }
@@ -125,9 +186,11 @@ Effects pending_steps(const State& state) {
     for (uint32_t i = 0; i < each.steps.size(); ++i) {
       const Step& step = each.steps[i];
       if (step.state == StepState::preparing)
-        effects.push_back(PrepareStep{{id, i}, step.recipe});
+        effects.push_back(PrepareStep{{id, i}, step.recipe, step.opening});
       else if (step.state == StepState::collecting)
-        effects.push_back(CollectStep{{id, i}, step.recipe, step.job});
+        effects.push_back(collect_order(each, i));
+      else if (step.fed && step.state == StepState::running)
+        repeat_collecting(each, i, effects);
     }
   }
   return effects;

@@ -24,8 +24,28 @@ const StepKind* kind_of(const NewStep& step, const Workflow& into,
   return place < added.size() ? &added[place] : nullptr;
 }
 
-Result<void> check_step(const NewStep& step, size_t place, const Workflow& into,
-                        const std::vector<StepKind>& added) {
+// One that needs others may go through a queue that they make.
+Result<void> check_feed(const State& state, NamespaceId ns, const NewStep& step, size_t place,
+                        const StepKind& kind) {
+  const FeedTerms& feed = step.feed;
+  const std::string field = field_of(place, "for_each");
+  const std::string name = "step " + quote(step.name);
+  if (auto ok = check_identifier(feed.queue, field); !ok) return ok;
+  if (feed.workers_min < 1 || feed.workers_min > feed.workers_max ||
+      feed.workers_max > kStepsUnderWayMax)
+    return refuse(field,
+                  name + " must have 1 to 4000 workers, and not fewer at most than at least");
+  if (feed.batch < 1 || feed.batch > kItemsPerLeaseMax)
+    return refuse(field, name + " may take 1 to 1000 items at a time");
+  if (kind.terms.gang > 0) return refuse(field, name + " is a gang; it goes through no queue");
+  if (!step.needs.empty() || step.prepared || state.queue_named(ns, feed.queue)) return {};
+  return refuse(field, name + " goes through queue " + quote(feed.queue) +
+                           ", which is not in namespace " + state.namespaces.at(ns).name +
+                           ": atoll queue create " + feed.queue);
+}
+
+Result<void> check_step(const State& state, NamespaceId ns, const NewStep& step, size_t place,
+                        const Workflow& into, const std::vector<StepKind>& added) {
   if (auto ok = check_name(step.name, field_of(place, "name"), kNameBytesMax); !ok) return ok;
   if (step.name.empty()) return refuse(field_of(place, "name"), "a step needs a name");
   const StepKind* kind = kind_of(step, into, added);
@@ -38,6 +58,7 @@ Result<void> check_step(const NewStep& step, size_t place, const Workflow& into,
       return refuse(field_of(place, "needs"),
                     "step " + quote(step.name) + " needs one that is not before it");
   }
+  if (!step.feed.queue.empty()) return check_feed(state, ns, step, place, *kind);
   if (step.prepared) return {};
   if (step.indices.empty() || step.indices.size() > kArraySizeMax)
     return refuse(field_of(place, "for_each"), "step " + quote(step.name) + " has " +
@@ -59,8 +80,11 @@ Result<void> check_steps(const State& state, NamespaceId ns, bool keep,
     if (auto ok = check_kind(state, kind, ns, keep); !ok) return ok;
   }
   std::set<std::string_view> names;
+  size_t feeds = into.feeds.size();
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (auto ok = check_step(steps[i], i, into, kinds); !ok) return ok;
+    if (auto ok = check_step(state, ns, steps[i], i, into, kinds); !ok) return ok;
+    if (!steps[i].feed.queue.empty() && ++feeds > kFeedsMax)
+      return refuse(field_of(i, "for_each"), "a workflow may go through queues in 1000 steps");
     if (into.names.contains(steps[i].name) || !names.insert(steps[i].name).second)
       return fail(ErrorCode::conflict, "there is a step " + quote(steps[i].name) + " already",
                   field_of(i, "name"));
@@ -79,6 +103,11 @@ Result<const Workflow*> actionable(const State& state, const Actor& actor, Workf
                     " belongs to another user; only they or an administrator of the namespace may",
                 "id");
   return found;
+}
+
+Result<void> check_count(const State& state) {
+  if (state.workflows.size() < kWorkflowsMax) return {};
+  return fail(ErrorCode::exhausted, "10000 workflows are under way; wait for some to end");
 }
 
 // Finds what is named among the workflow's steps and those added before it.
@@ -182,21 +211,54 @@ Result<void> check_begun(const Workflow& of, const IntervalSet& again) {
   return {};
 }
 
+// Names with / between them, as in schedule/nightly.
+Result<void> check_names(const std::string& path, const char* field) {
+  if (path.size() > kLaneBytesMax)
+    return refuse(field, std::string(field) + " may have at most 500 bytes");
+  for (const std::string_view name : split(path, '/')) {
+    if (auto ok = check_name(name, field, kLaneBytesMax); !ok) return ok;
+  }
+  return {};
+}
+
+// What it means for the others of its lane that it comes.
+Result<void> enter_lane(const State& state, NamespaceId ns, WorkflowId id,
+                        const SubmitWorkflow& command, Draft& draft) {
+  if (auto ok = check_names(command.lane, "lane"); !ok) return ok;
+  if (auto ok = check_names(command.origin, "origin"); !ok) return ok;
+  if (command.time_limit < Duration{} || command.time_limit > kTimeLimitMax)
+    return refuse("time_limit", "a workflow may take up to a year");
+  const auto lane = state.lanes.find({ns, command.lane});
+  if (command.lane.empty() || lane == state.lanes.end()) return {};
+  if (command.overlap == Overlap::refuse)
+    return fail(ErrorCode::conflict,
+                "workflow " + to_string(*lane->second.begin()) + " of " + quote(command.lane) +
+                    " is under way, and another one is refused until it has ended");
+  for (const WorkflowId other : lane->second) {
+    const Workflow& of = state.workflows.at(other);
+    if (command.overlap == Overlap::replace && !of.cancelled)
+      stop_workflow(state, of, "workflow " + to_string(id) + " took its place", false, draft);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> decide_command(const State& state, const Actor& actor, const SubmitWorkflow& command,
                             Draft& draft) {
-  const auto ns = target_namespace(state, actor, command.ns);
-  if (!ns) return tl::unexpected(ns.error());
+  const auto space = namespace_for(state, actor, command.ns, Role::member);
+  if (!space) return tl::unexpected(space.error());
+  const NamespaceId ns = (*space)->id;
   if (auto ok = check_name(command.name, "name", kNameBytesMax); !ok) return ok;
   if (command.steps.empty()) return refuse("steps", "a workflow needs steps");
-  if (state.workflows.size() >= kWorkflowsMax)
-    return fail(ErrorCode::exhausted, "10000 workflows are under way; wait for some to end");
-  if (auto ok = check_steps(state, *ns, command.keep, command.kinds, command.steps, {}); !ok)
+  if (auto room = check_count(state); !room) return room;
+  if (auto ok = check_steps(state, ns, command.keep, command.kinds, command.steps, {}); !ok)
     return ok;
   const WorkflowId id{state.counters.workflow + 1};
-  draft.add(WorkflowSubmitted{id, *ns, actor.user, command.name, command.files, command.document,
-                              command.fail_fast, command.paused, command.parallel_max});
+  if (auto ok = enter_lane(state, ns, id, command, draft); !ok) return ok;
+  draft.add(WorkflowSubmitted{id, ns, actor.user, command.name, command.files, command.document,
+                              command.fail_fast, command.paused, command.parallel_max, command.lane,
+                              command.overlap, command.origin, command.time_limit});
   draft.add(StepsAdded{id, 0, command.kinds, command.steps});
   if (command.sealed) draft.add(WorkflowSealed{id});
   return {};
@@ -211,8 +273,11 @@ Result<void> decide_command(const State& state, const Actor& actor, const AddSte
     return fail(ErrorCode::conflict, "workflow " + to_string(into.id) + " is being cancelled",
                 "id");
   std::vector<NewStep> steps = command.steps;
-  for (NewStep& step : steps)
-    step.kind += command.numbered ? 0 : static_cast<uint32_t>(into.kinds.size());
+  for (size_t i = 0; i < steps.size() && !command.numbered; ++i) {
+    if (steps[i].kind >= command.kinds.size())
+      return refuse(field_of(i, "kind"), "step " + quote(steps[i].name) + " is of no kind");
+    steps[i].kind += static_cast<uint32_t>(into.kinds.size());
+  }
   if (auto ok = link(into, command, steps); !ok) return ok;
   if (auto ok = check_steps(state, into.ns, command.keep, command.kinds, steps, into); !ok)
     return ok;
@@ -236,7 +301,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const Cancel
                             Draft& draft) {
   const auto found = actionable(state, actor, command.id);
   if (!found) return tl::unexpected(found.error());
-  if (!(*found)->cancelled) draft.add(WorkflowCancelled{command.id});
+  if (!(*found)->cancelled) draft.add(WorkflowCancelled{command.id, "", false});
   stop_steps(state, **found, StepState::cancelled, "", {}, draft);
   return {};
 }
@@ -249,6 +314,7 @@ Result<void> decide_command(const State& state, const Actor& actor, const RetryW
       return fail(ErrorCode::not_found, "there is no workflow " + to_string(command.id), "id");
     const Role needed = of->user == actor.user ? Role::member : Role::admin;
     if (auto allowed = require_role(state, actor, of->ns, needed); !allowed) return allowed;
+    if (auto room = check_count(state); !room) return room;
     draft.add(WorkflowReopened{*of});
   } else {
     const auto found = actionable(state, actor, command.id);

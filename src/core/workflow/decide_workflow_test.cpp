@@ -141,8 +141,30 @@ TEST(DecideWorkflow, WhatIsPreparedAsNoGangHasFailed) {
   const WorkflowId id = world.begin(flow);
   StepPrepared prepared;
   prepared.step = {id, 0};
+  prepared.opening = world.of().steps[0].opening;
   world.run(Report{prepared});
   EXPECT_EQ(world.how(0), StepState::failed);
+}
+
+TEST(DecideWorkflow, AnAddedStepOfNoKindIsRefusedWhateverItsNumber) {
+  FlowWorld world;
+  const WorkflowId id = world.begin(FlowWorld::flow({step("a")}));
+  AddSteps add = world.more(id, {step("b")});
+  for (const uint32_t kind : {1u, UINT32_MAX}) {  // the last one would come round to the first
+    add.steps[0].kind = kind;
+    world.refuses(add, ErrorCode::invalid, "steps[0].kind", "is of no kind");
+  }
+}
+
+TEST(DecideWorkflow, AnEndedOneIsRetriedOnlyWhereThereIsRoom) {
+  FlowWorld world;
+  RetryWorkflow retry{WorkflowId{1}, {}, Workflow{}};
+  retry.ended->id = {1};
+  retry.ended->ns = NamespaceId{1};
+  retry.ended->user = UserId{1};
+  for (uint64_t i = 2; i < kWorkflowsMax + 2; ++i)
+    world.state.workflows[WorkflowId{i}].ns = NamespaceId{1};
+  world.refuses(retry, ErrorCode::exhausted, "", "10000 workflows are under way");
 }
 
 TEST(DecideWorkflow, OnlyWhoMayAsks) {
@@ -230,11 +252,14 @@ TEST(DecideWorkflow, RetryDoesNotWaitForOneThatWasSkipped) {
   skip.step = {id, 1};
   skip.result = StepPrepared::Result::skip;
   skip.message = "its condition does not hold";
+  skip.opening = world.of().steps[1].opening;
   world.run(Report{skip});
   ASSERT_EQ(world.how(2), StepState::blocked);
   world.run(Request{TestWorld::admin(), RetryWorkflow{id, {}, {}}});
   world.settle();
   EXPECT_EQ(world.how(1), StepState::preparing);
+  EXPECT_TRUE(world.run(Report{skip}).empty());  // it answers to what was asked before
+  skip.opening = world.of().steps[1].opening;
   world.run(Report{skip});
   world.finish(0);
   EXPECT_EQ(world.how(2), StepState::skipped);
@@ -279,6 +304,7 @@ TEST(DecideWorkflow, LateAnswersChangeNothing) {
   const WorkflowId id = world.begin(flow);
   StepPrepared prepared;
   prepared.step = {id, 0};
+  prepared.opening = world.of().steps[0].opening;
   EXPECT_FALSE(world.run(Report{prepared}).empty());
   EXPECT_TRUE(world.run(Report{prepared}).empty());
   world.settle();
@@ -286,6 +312,8 @@ TEST(DecideWorkflow, LateAnswersChangeNothing) {
   EXPECT_TRUE(world.run(Report{collected}).empty());
   world.finish(0);
   ASSERT_EQ(world.how(0), StepState::collecting);
+  EXPECT_TRUE(world.run(Report{collected}).empty());
+  collected.opening = world.of().steps[0].opening;
   StepCollected other = collected;
   other.job = JobId{77};
   EXPECT_TRUE(world.run(Report{other}).empty());

@@ -20,6 +20,10 @@ struct WorkflowSubmitted {
   bool fail_fast = false;
   bool paused = false;
   uint32_t parallel_max = 0;
+  std::string lane;
+  Overlap overlap = Overlap::allow;
+  std::string origin;
+  Duration time_limit;
   bool operator==(const WorkflowSubmitted&) const = default;
 };
 struct StepsAdded {
@@ -42,14 +46,18 @@ struct WorkflowPaused {
 // Nothing more of it starts; what runs is stopped by events of its own.
 struct WorkflowCancelled {
   WorkflowId id;
+  std::string reason;    // of the platform; of a person none
+  bool overran = false;  // its time was over: it has failed
   bool operator==(const WorkflowCancelled&) const = default;
 };
 struct StepPreparing {
   StepRef step;
+  uint64_t opening = 0;  // so that an answer to an earlier one is known for what it is
   bool operator==(const StepPreparing&) const = default;
 };
 struct StepCollecting {
   StepRef step;
+  uint64_t opening = 0;
   bool operator==(const StepCollecting&) const = default;
 };
 // They have ended as `how` says, all for the same reason.
@@ -62,12 +70,43 @@ struct StepsEnded {
   StepRef reused;       // instead of running, it took over what that one had left
   Digest cache;         // of a success: by what it may be found again
   JobId job;            // of one of them that has run
+  FeedUse use;          // of one that went through a queue
   bool operator==(const StepsEnded&) const = default;
 };
 struct StepsReopened {
   WorkflowId id;
   IntervalSet steps;
   bool operator==(const StepsReopened&) const = default;
+};
+// It goes through the items of a queue from now on.
+struct StepFeeding {
+  StepRef step;
+  QueueId queue;   // zero: there is none of that name
+  Digest payload;  // what each of its jobs runs
+  bool operator==(const StepFeeding&) const = default;
+};
+// It leases no more items; what runs of it is stopped by events of its own.
+struct FeedStopped {
+  StepRef step;
+  std::string reason;
+  bool operator==(const FeedStopped&) const = default;
+};
+// A job of it has succeeded, and what it left is looked at before its items are done.
+struct FedJobCollecting {
+  StepRef step;
+  JobId job;
+  bool operator==(const FedJobCollecting&) const = default;
+};
+// A job of it is over, and so is its lease, by an event of its own in the same commit.
+struct FedJobEnded {
+  StepRef step;
+  JobId job;
+  std::vector<ItemRange> items;  // of its lease
+  uint64_t done = 0;             // of them
+  uint64_t given_back = 0;
+  uint64_t dead = 0;
+  std::string outputs;  // what the job left, as JSON; only with items that are done
+  bool operator==(const FedJobEnded&) const = default;
 };
 struct WorkflowEnded {
   WorkflowId id;
@@ -83,15 +122,19 @@ struct WorkflowReopened {
 };
 
 ATOLL_DESCRIBE(WorkflowSubmitted, id, ns, user, name, files, document, fail_fast, paused,
-               parallel_max)
+               parallel_max, lane, overlap, origin, time_limit)
 ATOLL_DESCRIBE(StepsAdded, id, first, kinds, steps)
 ATOLL_DESCRIBE(WorkflowSealed, id)
 ATOLL_DESCRIBE(WorkflowPaused, id, paused)
-ATOLL_DESCRIBE(WorkflowCancelled, id)
-ATOLL_DESCRIBE(StepPreparing, step)
-ATOLL_DESCRIBE(StepCollecting, step)
-ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache, job)
+ATOLL_DESCRIBE(WorkflowCancelled, id, reason, overran)
+ATOLL_DESCRIBE(StepPreparing, step, opening)
+ATOLL_DESCRIBE(StepCollecting, step, opening)
+ATOLL_DESCRIBE(StepsEnded, id, steps, how, message, outputs, reused, cache, job, use)
 ATOLL_DESCRIBE(StepsReopened, id, steps)
+ATOLL_DESCRIBE(StepFeeding, step, queue, payload)
+ATOLL_DESCRIBE(FeedStopped, step, reason)
+ATOLL_DESCRIBE(FedJobCollecting, step, job)
+ATOLL_DESCRIBE(FedJobEnded, step, job, items, done, given_back, dead, outputs)
 ATOLL_DESCRIBE(WorkflowEnded, id, outcome, message, tally)
 ATOLL_DESCRIBE(WorkflowReopened, workflow)
 

@@ -40,7 +40,7 @@ std::string why_fallen(const Workflow& of, const Fallen& each) {
 void end_fallen(const Workflow& of, std::vector<Fallen> ending, Draft& draft) {
   const std::vector<Fallen> fallen = workflow::fallen_with(of, std::move(ending));
   for (size_t i = 0; i < fallen.size();) {
-    StepsEnded event{of.id, {}, fallen[i].how, why_fallen(of, fallen[i]), {}, {}, {}, {}};
+    StepsEnded event{of.id, {}, fallen[i].how, why_fallen(of, fallen[i]), {}, {}, {}, {}, {}};
     const Fallen first = fallen[i];
     for (; i < fallen.size() && fallen[i].how == first.how && fallen[i].because == first.because;
          ++i)
@@ -61,7 +61,8 @@ struct Ending {
 void end_step(const Workflow& of, uint32_t step, Ending ending, Draft& draft) {
   draft.add(StepsEnded{of.id, IntervalSet(Interval{step, step}), ending.how,
                        short_of(std::move(ending.message)), std::move(ending.outputs),
-                       ending.reused, ending.cache, of.steps[step].job});
+                       ending.reused, ending.cache, of.steps[step].job,
+                       of.steps[step].fed ? of.feeds.at(step).use : FeedUse{}});
 }
 
 // A failure that nobody puts up with, in a workflow that does not go on after one.
@@ -83,8 +84,10 @@ void end_one(const State& state, const Workflow& of, uint32_t step, Ending endin
 // What one tick has given out so far, over all workflows.
 struct Round {
   uint64_t job = 0;                       // the last number
+  uint64_t opening = 0;                   // likewise
   uint32_t budget = kStepsPerRoundMax;    // of steps
   std::map<NamespaceId, uint64_t> taken;  // of the quota of jobs, where there is one
+  std::set<QueueId> queues;               // that were leased from
 };
 
 // Jobs of the namespace that have not ended, and steps of which each will soon be one.
@@ -107,7 +110,16 @@ class Advance {
     if (!of_.finished.empty()) return judge_finished();
     const uint32_t left = of_.count(StepState::waiting) + of_.count(StepState::ready);
     if (left + of_.under_way == 0) return end();
-    if (!of_.paused && !of_.cancelled) start_ready();
+    // One at a time: two that fail may have followers in common.
+    for (const auto& [number, feed] : of_.feeds) {
+      if (workflow::feed_due(state_, of_, number) && feed.jobs.empty() && end_feed(number, feed))
+        return;
+    }
+    if (of_.paused || of_.cancelled || workflow::held(of_)) return;
+    start_ready();
+    for (const auto& [number, feed] : of_.feeds) {
+      if (workflow::feed_due(state_, of_, number)) lease_more(number, feed);
+    }
   }
 
  private:
@@ -120,7 +132,7 @@ class Advance {
       --round_.budget;
       const Step& step = of_.steps[number];
       if (step.collected && step.outcome == Outcome::succeeded && !of_.cancelled) {
-        draft_.add(StepCollecting{{of_.id, number}});
+        draft_.add(StepCollecting{{of_.id, number}, ++round_.opening});
         continue;
       }
       const StepState how = state_of(step.outcome);
@@ -153,7 +165,11 @@ class Advance {
       ++jobs;
       const Step& step = of_.steps[number];
       if (step.prepared) {
-        draft_.add(StepPreparing{{of_.id, number}});
+        draft_.add(StepPreparing{{of_.id, number}, ++round_.opening});
+        continue;
+      }
+      if (step.fed) {
+        draft_.add(begin_feed(state_, of_, number, step.payload));
         continue;
       }
       draft_.add(job_of_step(state_, of_, number, JobId{++round_.job}, step.payload, step.array,
@@ -161,7 +177,65 @@ class Advance {
     }
   }
 
+  // A step whose last job is over ends when nothing more will come out of its queue.
+  bool end_feed(uint32_t number, const Feed& feed) {
+    const Step& step = of_.steps[number];
+    const WorkQueue* queue = workflow::queue_of(state_, feed);
+    Ending ending{StepState::succeeded, {}, workflow::counts(feed), {}, {}};
+    if (feed.stopped || of_.cancelled) {
+      ending.how = StepState::cancelled;
+      ending.message = feed.reason;
+    } else if (!queue) {
+      ending.how = StepState::failed;
+      ending.message = no_queue(feed);
+    } else if (!workflow::dry(*queue, feed.terms)) {
+      return false;
+    } else if (feed.dead > 0) {
+      ending.how = StepState::failed;
+      ending.message = dead_letters(*queue, feed);
+    } else if (step.collected) {
+      draft_.add(StepCollecting{{of_.id, number}, ++round_.opening});
+      return true;
+    }
+    end_one(state_, of_, number, std::move(ending), draft_);
+    return true;
+  }
+
+  std::string no_queue(const Feed& feed) const {
+    const std::string name =
+        "queue " + feed.terms.queue + " of namespace " + state_.namespaces.at(of_.ns).name;
+    return feed.queue ? name + " was deleted while the step went through it"
+                      : "there is no " + name + ": atoll queue create " + feed.terms.queue;
+  }
+
+  static std::string dead_letters(const WorkQueue& queue, const Feed& feed) {
+    const std::string items = std::to_string(feed.dead) + (feed.dead == 1 ? " item" : " items");
+    if (!queue.settings.dead_letters)
+      return items + " of queue " + queue.name + " failed too often and had to be thrown away";
+    return items + " failed too often: atoll queue dead " + queue.name;
+  }
+
+  // A queue is leased from once in a draft; others that go through it come next time.
+  void lease_more(uint32_t number, const Feed& feed) {
+    const Namespace& space = state_.namespaces.at(of_.ns);
+    uint64_t& jobs = taken_of(state_, space, round_);
+    uint64_t room = round_.budget;
+    if (space.quota.queued)
+      room = std::min(room, *space.quota.queued - std::min(jobs, *space.quota.queued));
+    if (room == 0 || !round_.queues.insert(feed.queue).second) return;
+    const uint32_t begun =
+        feed_jobs(state_, of_, number, static_cast<uint32_t>(room), round_.job, draft_);
+    round_.job += begun;
+    round_.budget -= begun;
+    jobs += begun;
+  }
+
   void end() {
+    if (of_.cancelled && !of_.stopped.empty()) {
+      draft_.add(WorkflowEnded{of_.id, of_.overran ? Outcome::failed : Outcome::cancelled,
+                               of_.stopped, of_.tally});
+      return;
+    }
     Outcome outcome = of_.cancelled ? Outcome::cancelled : Outcome::succeeded;
     uint64_t bad = 0;
     std::string first;
@@ -184,11 +258,18 @@ class Advance {
   Draft& draft_;
 };
 
-// The step a report is about, or null when the report is late.
-const Workflow* current(const State& state, StepRef step, StepState as) {
+// The workflow of the step a report is about, or null when the report is late: it answers to what
+// was asked for before the step was cancelled and begun again.
+const Workflow* current(const State& state, StepRef step, StepState as, uint64_t opening) {
   const Workflow* of = state.workflow(step.workflow);
   if (!of || step.step >= of->steps.size()) return nullptr;
-  return of->steps[step.step].state == as ? of : nullptr;
+  const Step& now = of->steps[step.step];
+  return now.state == as && now.opening == opening ? of : nullptr;
+}
+
+bool feeds(const State& state, StepRef step) {
+  const Workflow* of = state.workflow(step.workflow);
+  return of && step.step < of->steps.size() && of->steps[step.step].fed;
 }
 
 }  // namespace
@@ -218,8 +299,8 @@ void stop_steps(const State& state, const Workflow& of, StepState how, const std
                 const std::vector<Fallen>& but, Draft& draft) {
   std::set<uint32_t> left_out;
   for (const Fallen& each : but) left_out.insert(each.step);
-  StepsEnded unbegun{of.id, {}, how, why, {}, {}, {}, {}};
-  StepsEnded under{of.id, {}, StepState::cancelled, why, {}, {}, {}, {}};
+  StepsEnded unbegun{of.id, {}, how, why, {}, {}, {}, {}, {}};
+  StepsEnded under{of.id, {}, StepState::cancelled, why, {}, {}, {}, {}, {}};
   for (uint32_t i = 0; i < of.steps.size(); ++i) {
     const Step& step = of.steps[i];
     if (left_out.contains(i)) continue;
@@ -228,19 +309,28 @@ void stop_steps(const State& state, const Workflow& of, StepState how, const std
     // One that has run keeps its job.
     if (step.state == StepState::collecting)
       end_step(of, i, {StepState::cancelled, why, {}, {}, {}}, draft);
+    if (step.fed && step.state == StepState::running) stop_feed(state, of, i, why, draft);
     const Job* job = step.state == StepState::running ? state.job(step.job) : nullptr;
-    if (job) cancel_whole(*job, state.terms_of(*job).grace, draft);
+    if (job && !step.fed) cancel_whole(state, *job, state.terms_of(*job).grace, true, draft);
   }
   if (!unbegun.steps.empty()) draft.add(std::move(unbegun));
   if (!under.steps.empty()) draft.add(std::move(under));
 }
 
+void stop_workflow(const State& state, const Workflow& of, const std::string& reason, bool overran,
+                   Draft& draft) {
+  draft.add(WorkflowCancelled{of.id, reason, overran});
+  stop_steps(state, of, StepState::cancelled, reason, {}, draft);
+}
+
 void decide_step(const State& state, const StepPrepared& report, Draft& draft) {
-  const Workflow* of = current(state, report.step, StepState::preparing);
+  const Workflow* of = current(state, report.step, StepState::preparing, report.opening);
   if (!of) return;
   const uint32_t step = report.step.step;
   switch (report.result) {
     case StepPrepared::Result::run:
+      if (of->paused) return;  // it is asked for again when it goes on
+      if (of->steps[step].fed) return draft.add(begin_feed(state, *of, step, report.payload));
       if (auto ok = check_indices(of->kinds[of->steps[step].kind].terms, report.indices); !ok)
         return end_one(state, *of, step, {StepState::failed, ok.error().message, {}, {}, {}},
                        draft);
@@ -259,15 +349,23 @@ void decide_step(const State& state, const StepPrepared& report, Draft& draft) {
 }
 
 void decide_step(const State& state, const StepCollected& report, Draft& draft) {
-  const Workflow* of = current(state, report.step, StepState::collecting);
-  if (!of || of->steps[report.step.step].job != report.job) return;
+  if (report.job && feeds(state, report.step)) return decide_fed_job(state, report, draft);
+  const Workflow* of = current(state, report.step, StepState::collecting, report.opening);
+  const Step* step = of ? &of->steps[report.step.step] : nullptr;
+  if (!step || report.job != (step->fed ? JobId{} : step->job)) return;
   const StepState how = report.failed ? StepState::failed : StepState::succeeded;
   end_one(state, *of, report.step.step, {how, report.message, report.outputs, {}, report.cache},
           draft);
 }
 
 void advance_workflows(const State& state, Draft& draft) {
-  Round round{state.counters.job};
+  for (const auto& [until, id] : state.workflow_limits) {
+    if (until > draft.now()) break;
+    const Workflow& of = state.workflows.at(id);
+    stop_workflow(state, of, "it took longer than " + format_duration(of.time_limit), true, draft);
+  }
+  if (!draft.empty()) return;  // their steps are not looked at twice
+  Round round{.job = state.counters.job, .opening = state.counters.opening};
   for (const WorkflowId id : state.workflows_due) {
     if (round.budget == 0) return;
     Advance(state, state.workflows.at(id), round, draft).run();

@@ -40,7 +40,9 @@ void add_step(Workflow& workflow, const NewStep& added) {
             .prepared = added.prepared,
             .collected = added.collected,
             .array = added.array,
+            .fed = !added.feed.queue.empty(),
             .indices = added.indices};
+  if (step.fed) workflow.feeds[number].terms = added.feed;
   for (const Need& need : added.needs) {
     Step& other = workflow.steps[need.step];
     const Edge edge{number, need.can_fail, need.can_skip, other.first_edge};
@@ -95,6 +97,7 @@ void index(Workflow& workflow) {
   workflow.finished.clear();
   workflow.tally = {};
   workflow.under_way = 0;
+  workflow.until = {};
   for (uint32_t i = 0; i < workflow.steps.size(); ++i) {
     const Step& step = workflow.steps[i];
     workflow.names.emplace(step.name, i);
@@ -131,12 +134,14 @@ std::vector<Fallen> fallen_with(const Workflow& workflow, std::vector<Fallen> en
   return ending;
 }
 
+bool held(const Workflow& workflow) { return !workflow.lane.empty() && !workflow.began; }
+
 bool due(const Workflow& workflow) {
   if (!workflow.finished.empty()) return true;
   if (!workflow.sealed && !workflow.cancelled) return false;
   const uint64_t left = workflow.count(StepState::waiting) + workflow.ready.size();
   if (left + workflow.under_way == 0) return true;  // it has ended
-  if (workflow.paused || workflow.ready.empty()) return false;
+  if (workflow.paused || workflow.ready.empty() || held(workflow)) return false;
   const uint32_t most = workflow.parallel_max ? workflow.parallel_max : kStepsUnderWayMax;
   return workflow.under_way < most;
 }

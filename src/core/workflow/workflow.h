@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/types.h"
+#include "core/workflow/feed.h"
 
 namespace atl::core {
 
@@ -70,8 +71,18 @@ struct NewStep {
   bool array = false;
   IntervalSet indices{Interval{0, 0}};
   std::vector<Need> needs;  // of earlier ones
+  FeedTerms feed;           // of one that goes through a queue
   bool operator==(const NewStep&) const = default;
 };
+
+// What becomes of a workflow when another one of its lane is under way.
+enum class Overlap : uint8_t {
+  allow,
+  refuse,
+  replace,  // the others are cancelled, and it starts when they have ended
+  wait,     // for those before it
+};
+BOOST_DESCRIBE_ENUM(Overlap, allow, refuse, replace, wait)
 
 inline constexpr uint32_t kNoEdge = UINT32_MAX;
 
@@ -83,12 +94,14 @@ struct Step {
   bool prepared = false;
   bool collected = false;
   bool array = false;
+  bool fed = false;  // it goes through a queue: what it has of that is in the workflow's feeds
   IntervalSet indices{Interval{0, 0}};
   StepState state = StepState::waiting;
   uint32_t unmet = 0;                    // needs that have not ended well enough
   uint32_t first_edge = kNoEdge;         // to those that need it
   JobId job;                             // its last one
   Outcome outcome = Outcome::succeeded;  // of its job, once that has ended
+  uint64_t opening = 0;                  // which time of being prepared or collected this is
   bool operator==(const Step&) const = default;
 };
 
@@ -118,7 +131,16 @@ struct Workflow {
   std::vector<StepKind> kinds;
   std::vector<Step> steps;
   std::vector<Edge> edges;
+  std::string lane;  // of workflows of its namespace that know of each other; empty: none
+  Overlap overlap = Overlap::allow;
+  std::string origin;   // what made it, where that was no person: "schedule/nightly"
+  Duration time_limit;  // from when it could start; zero: none
+  Time began;           // when it could start
+  std::string stopped;  // why the platform cancelled it
+  bool overran = false;
+  std::map<uint32_t, Feed> feeds;  // of the steps that go through queues, by their number
   // derived
+  Time until;  // its time is over
   std::map<std::string, uint32_t> names;
   std::set<uint32_t> ready;
   std::set<uint32_t> finished;
@@ -164,6 +186,9 @@ struct Fallen {
 };
 std::vector<Fallen> fallen_with(const Workflow& workflow, std::vector<Fallen> ending);
 
+// Whether it waits for others of its lane.
+bool held(const Workflow& workflow);
+
 // Whether a tick has something to decide about it.
 bool due(const Workflow& workflow);
 
@@ -172,11 +197,13 @@ bool due(const Workflow& workflow);
 ATOLL_DESCRIBE(StepRef, workflow, step)
 ATOLL_DESCRIBE(Need, step, can_fail, can_skip)
 ATOLL_DESCRIBE(StepKind, terms, labels)
-ATOLL_DESCRIBE(NewStep, name, kind, payload, recipe, prepared, collected, array, indices, needs)
+ATOLL_DESCRIBE(NewStep, name, kind, payload, recipe, prepared, collected, array, indices, needs,
+               feed)
 ATOLL_DESCRIBE(Step, name, kind, payload, recipe, prepared, collected, array, indices, state, unmet,
-               first_edge, job, outcome)
+               first_edge, job, outcome, fed, opening)
 ATOLL_DESCRIBE(Edge, to, can_fail, can_skip, next)
 ATOLL_DESCRIBE(Workflow, id, ns, user, name, submitted, touched, sealed, paused, cancelled,
-               fail_fast, parallel_max, kinds, steps, edges)
+               fail_fast, parallel_max, kinds, steps, edges, lane, overlap, origin, time_limit,
+               began, stopped, overran, feeds)
 
 }  // namespace atl::core

@@ -195,10 +195,12 @@ void CgroupSlot::mark_peak() {
   peak_before_ = parse_int(trim(reread(memory_peak_))).value_or(-1);
 }
 
-int64_t CgroupSlot::memory_peak() const {
+int64_t CgroupSlot::memory_peak(int64_t at_least) const {
   if (memory_peak_ < 0 || peak_before_ < 0) return -1;
   const int64_t peak = parse_int(trim(reread(memory_peak_))).value_or(-1);
   if (peak <= peak_before_) return peak_marked_ ? 0 : -1;
+  // What the group holds as cache is dear to ask, and of a small task it makes no difference.
+  if (peak_marked_ && peak - peak_before_ <= at_least) return at_least;
   const std::string stat = reread(memory_stat_);
   const int64_t cache =
       number_after(stat, version_ == 1 ? "cache" : "file") - number_after(stat, "shmem");

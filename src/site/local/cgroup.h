@@ -75,9 +75,10 @@ class CgroupSlot {
 
   // The peak counts from mark_peak() on: what all members together held at one moment, without the
   // page cache, which is not theirs alone and gives way. -1 when not accounted, as in version 2
-  // before Linux 6.12 when an earlier task of the slot held more.
+  // before Linux 6.12 when an earlier task of the slot held more. A smaller one than `at_least`,
+  // which is known otherwise, need not be exact.
   void mark_peak();
-  int64_t memory_peak() const;
+  int64_t memory_peak(int64_t at_least = 0) const;
 
   std::vector<pid_t> members() const;
 

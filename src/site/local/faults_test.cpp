@@ -313,6 +313,11 @@ TEST_F(FullLedger, ResultsAreToldAndNewWorkIsRefusedMeanwhile) {
   EXPECT_EQ(run(shell("exit 3")).exit_code, 3);
 }
 
+TEST_F(LocalFixture, WhenMemoryRunsOutTheTaskGoesBeforeItsKeeper) {
+  run(shell("cat /proc/self/oom_score_adj; sleep 0.2; cat /proc/$PPID/oom_score_adj"));
+  EXPECT_EQ(output(last_), "200\n" + read_file("/proc/self/oom_score_adj").value_or(""));
+}
+
 TEST_F(LocalFixture, NobodyIsBlamedForTheMemoryOfTheOneBefore) {
   if (seen_->site().abilities[0] == "rlimits") GTEST_SKIP() << "no control groups here";
   for (int i = 0; i < 8; ++i) {  // as often as it takes to fill every slot

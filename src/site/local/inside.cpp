@@ -37,18 +37,32 @@ void become(char** command) {
   ::_exit(error == ENOENT ? 127 : 126);
 }
 
+// Sealing is refused with EBUSY while the kernel still holds a page of the file, as it may for a
+// moment after writing on a busy machine.
+bool seal(int fd, int seals) {
+  constexpr int kTriesMax = 50;
+  constexpr useconds_t kPause = 10'000;
+  for (int tries = 1; ::fcntl(fd, F_ADD_SEALS, seals) != 0; ++tries) {
+    if (errno != EBUSY || tries == kTriesMax) return false;
+    ::usleep(kPause);
+  }
+  return true;
+}
+
 // This program as a file in memory that nobody can change, for a command may reach it by /proc/1,
-// and that every account may execute, whatever the mode of the file on disk. Made once.
+// and that every account may execute, whatever the mode of the file on disk.
 int sealed_program() {
   const int disk = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   const int sealed = above(::memfd_create("atoll-inside", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   struct stat about{};
   bool copied = disk >= 0 && sealed >= 0 && ::fstat(disk, &about) == 0;
-  for (off_t done = 0; copied && done < about.st_size;)
-    copied = ::sendfile(sealed, disk, &done, static_cast<size_t>(about.st_size - done)) > 0;
+  for (off_t done = 0; copied && done < about.st_size;) {
+    const ssize_t sent = ::sendfile(sealed, disk, &done, static_cast<size_t>(about.st_size - done));
+    copied = sent > 0 || (sent < 0 && errno == EINTR);
+  }
   if (disk >= 0) ::close(disk);
   if (copied && ::fchmod(sealed, 0555) == 0 &&
-      ::fcntl(sealed, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+      seal(sealed, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
     return sealed;
   if (sealed >= 0) ::close(sealed);
   return -1;
@@ -85,12 +99,13 @@ InsideFiles::~InsideFiles() {
 
 bool InsideFiles::open() {
   status_ = above(::memfd_create("status", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  static const int program = sealed_program();
+  static int program = -1;  // made once; what failed is tried again for the next
+  if (program < 0) program = sealed_program();
   program_ = program;
   // The command can reach the file through /proc; it must not make it any larger.
   return status_ >= 0 && program_ >= 0 &&
          ::pwrite(status_, &kUnknown, sizeof kUnknown, 0) == sizeof kUnknown &&
-         ::fcntl(status_, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+         seal(status_, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
 }
 
 std::optional<int> InsideFiles::status() const {

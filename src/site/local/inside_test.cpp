@@ -4,6 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "site/local/local_fixture.h"
 
 namespace atl::site {
@@ -12,7 +15,7 @@ namespace {
 TEST(InsideFiles, SayNothingUntilTheEndWasSeen) {
   InsideFiles files;
   EXPECT_FALSE(files.status());
-  ASSERT_TRUE(files.open());
+  ASSERT_TRUE(files.open()) << std::strerror(errno);
   EXPECT_FALSE(files.status());
   const int fd = files.passed()[0];
   const int killed = SIGSEGV;

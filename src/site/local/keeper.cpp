@@ -70,7 +70,8 @@ Keeper::Keeper(int socket, CgroupSlot& slot, const KeeperOptions& options)
     : warden_(socket),
       slot_(slot),
       directories_(options.slot),
-      logs_(options.logs, "slot-" + std::to_string(options.slot)) {}
+      logs_(options.logs, "slot-" + std::to_string(options.slot)),
+      zones_(find_energy_zones(powercap_directory())) {}
 
 int Keeper::run() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -137,7 +138,7 @@ void Keeper::start(const StartTask& order) {
   Result<Launch> launch = wire::decode<Launch>(order.launch);
   if (!launch) launch = Launch{};
   launch->attempt = order.attempt;
-  task_ = std::make_unique<Task>(std::move(*launch), slot_, logs_);
+  task_ = std::make_unique<Task>(std::move(*launch), slot_, logs_, zones_);
   if (Result<void> made = directories_.take(task_->launch()); !made) {
     task_->refuse(made.error().message);
     return finish();

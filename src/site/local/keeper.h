@@ -51,6 +51,7 @@ class Keeper {
   CgroupSlot& slot_;
   DirectoryPool directories_;
   LogWriter logs_;
+  const std::vector<EnergyZone> zones_;
   std::unique_ptr<Task> task_;
   std::list<ExecRun> execs_;
   int64_t announce_us_ = 0;  // when the task's start is told, unless it has ended by then

@@ -4,6 +4,7 @@
 
 #include "site/local/files.h"
 #include "site/local/local_fixture.h"
+#include "site/local/task_line.h"
 
 namespace atl::site {
 namespace {
@@ -102,6 +103,55 @@ TEST_F(LineTest, ANewServerSaysAgainWhoIsInLine) {
   make("go");
   ASSERT_TRUE(seen_->wait_ended(next.attempt));
   EXPECT_EQ(read_file(mark("count")).value_or(""), "once\n");
+}
+
+TEST_F(LineTest, SeveralInLineBeginOneAfterTheOther) {
+  const StartOrder leader = shell(until("go"));
+  std::vector<StartOrder> all = {leader};
+  for (int i = 0; i < 8; ++i)
+    all.push_back(behind(all.back(), "mkdir " + mark("alone") + " && rmdir " + mark("alone") +
+                                         " && echo " + std::to_string(i) + " >> " + mark("order")));
+  driver_->start(all);
+  ASSERT_TRUE(seen_->wait_started(leader.attempt));
+  make("go");
+  for (const StartOrder& each : all) {
+    ASSERT_TRUE(seen_->wait_ended(each.attempt));
+    EXPECT_EQ(seen_->result(each.attempt).exit_code, 0);
+  }
+  EXPECT_EQ(read_file(mark("order")).value_or(""), "0\n1\n2\n3\n4\n5\n6\n7\n");
+}
+
+TEST_F(LineTest, OneThatLeavesTheLineLeavesItsPlaceToTheNext) {
+  const StartOrder leader = shell(until("go"));
+  const StartOrder second = behind(leader, "touch " + mark("second"));
+  const StartOrder third = behind(second, "touch " + mark("third"));
+  driver_->start({leader, second, third});
+  ASSERT_TRUE(seen_->wait_started(leader.attempt));
+  driver_->stop({{second.attempt, {}, true}});
+  ASSERT_TRUE(seen_->wait_ended(second.attempt));
+  EXPECT_EQ(run(shell("true")).exit_code, 0) << "time for the third to begin, if it could";
+  EXPECT_FALSE(read_file(mark("third")));
+  make("go");
+  ASSERT_TRUE(seen_->wait_ended(third.attempt));
+  EXPECT_TRUE(read_file(mark("third")));
+  EXPECT_FALSE(read_file(mark("second")));
+}
+
+TEST(TaskLine, KeepsTheOrderWhoeverLeaves) {
+  const auto attempt = [](uint32_t index) { return AttemptId{JobId{1}, index, 1}; };
+  TaskLine line;
+  for (uint32_t i = 1; i <= 4; ++i) line.add({attempt(i), "", attempt(i - 1)});
+  EXPECT_TRUE(line.longer_than(attempt(0), 3));
+  EXPECT_FALSE(line.longer_than(attempt(0), 4));
+  EXPECT_TRUE(line.leave(attempt(2)));
+  EXPECT_FALSE(line.leave(attempt(2)));
+  EXPECT_FALSE(line.take_behind(attempt(2)));
+  EXPECT_EQ(line.take_behind(attempt(0))->attempt, attempt(1));
+  EXPECT_EQ(line.take_behind(attempt(1))->attempt, attempt(3));
+  line.add({attempt(5), "", attempt(3)});
+  EXPECT_EQ(line.take_behind(attempt(3))->attempt, attempt(4)) << "who was there already";
+  EXPECT_EQ(line.take_behind(attempt(4))->attempt, attempt(5));
+  EXPECT_FALSE(line.contains(attempt(5)));
 }
 
 TEST_F(LineTest, ANewServerThatForgotItNeverSeesItBegin) {

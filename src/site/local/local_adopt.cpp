@@ -30,7 +30,7 @@ void LocalDriver::on_notice(TaskStarted& notice) {
   if (at == live_.end() || at->second.started || at->second.unwanted) return;
   at->second.started = true;
   at->second.launch.clear();
-  sink_(core::AttemptStarted{notice.attempt, notice.started});
+  tell(core::AttemptStarted{notice.attempt, notice.started});
 }
 
 void LocalDriver::on_notice(TaskEnded& notice) {
@@ -62,7 +62,7 @@ void LocalDriver::on_notice(Listed&) {
 // The server's view against the warden's, both ways.
 void LocalDriver::reconcile_first() {
   adopted_ = true;
-  sink_(core::SiteProbed{options_.site, report(welcome_.abilities)});
+  tell(core::SiteProbed{options_.site, report(welcome_.abilities)});
   for (const AttemptId attempt : expected_) {
     const auto at = listed_.find(attempt);
     if (at == listed_.end()) {
@@ -75,7 +75,7 @@ void LocalDriver::reconcile_first() {
       report_end(attempt, std::move(*at->second));
     } else {
       live_[attempt] = {.sent = true, .started = true};
-      sink_(core::AttemptStarted{attempt, listed_starts_[attempt]});
+      tell(core::AttemptStarted{attempt, listed_starts_[attempt]});
     }
     listed_.erase(at);
   }
@@ -94,7 +94,7 @@ void LocalDriver::reconcile_first() {
 // before and wait for the server to make them durable.
 void LocalDriver::reconcile_again() {
   // Another warden may be able to do other things.
-  sink_(core::SiteProbed{options_.site, report(welcome_.abilities)});
+  tell(core::SiteProbed{options_.site, report(welcome_.abilities)});
   std::vector<std::pair<AttemptId, core::AttemptResult>> ended;
   std::vector<AttemptId> lost;
   std::set<AttemptId> unsent;
@@ -104,7 +104,7 @@ void LocalDriver::reconcile_again() {
       ended.emplace_back(attempt, std::move(*at->second));
     } else if (at != listed_.end()) {
       if (!live.started && !live.unwanted)
-        sink_(core::AttemptStarted{attempt, listed_starts_[attempt]});
+        tell(core::AttemptStarted{attempt, listed_starts_[attempt]});
       live.started = true;
     } else if (!live.launch.empty()) {
       unsent.insert(attempt);

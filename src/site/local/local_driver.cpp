@@ -181,6 +181,7 @@ core::SiteReport LocalDriver::report(const std::vector<std::string>& abilities) 
 void LocalDriver::run() {
   away_since_ = monotonic_us();
   while (!closing_) {
+    deliver();
     if (shutting_down_ && !warden_.open()) return;
     if (!connected()) {
       if (const std::lock_guard lock(mutex_); wanted_.shutdown && !refusal_.empty()) return;
@@ -189,6 +190,7 @@ void LocalDriver::run() {
       continue;
     }
     if (!listing_) take_wanted();
+    deliver();
     if (!warden_.flush()) {
       warden_.close();
       continue;
@@ -204,6 +206,13 @@ void LocalDriver::run() {
   // What was asked for before close() still goes out: forgetting, above all.
   if (warden_.open() && !listing_) take_wanted();
   if (warden_.open()) static_cast<void>(warden_.flush());
+  deliver();
+}
+
+// All that one message said at once: whoever takes the reports may decide them together.
+void LocalDriver::deliver() {
+  for (core::Report& report : reports_) sink_(std::move(report));
+  reports_.clear();
 }
 
 bool LocalDriver::connected() {
@@ -306,6 +315,7 @@ void LocalDriver::begin(StartOrder order) {
   }
   at->second.launch = wire::encode(*launch);
   at->second.behind = order.behind;
+  if (order.behind) followers_[*order.behind] = attempt;
   if (warden_.open()) send_start(attempt, at->second);
 }
 
@@ -360,14 +370,27 @@ void LocalDriver::on_notice(TaskProgressed& notice) {
   progress_.insert_or_assign(notice.attempt, std::move(notice.progress));
 }
 
+// The one behind it is behind the one before it from now on: should the line have to be said again,
+// that one may still run.
+void LocalDriver::leave_line(AttemptId attempt, const Live& live) {
+  if (live.behind) followers_.erase(*live.behind);
+  const auto next = followers_.extract(attempt);
+  if (!next) return;
+  if (const auto at = live_.find(next.mapped()); at != live_.end()) at->second.behind = live.behind;
+  if (live.behind) followers_[*live.behind] = next.mapped();
+}
+
 void LocalDriver::report_end(AttemptId attempt, core::AttemptResult result) {
   const auto at = live_.find(attempt);
   const bool unwanted = at != live_.end() && at->second.unwanted;
-  if (at != live_.end()) live_.erase(at);
+  if (at != live_.end()) {
+    leave_line(attempt, at->second);
+    live_.erase(at);
+  }
   if (unwanted)
     warden_.send(Order(ForgetTasks{{attempt}}));
   else
-    sink_(core::AttemptEnded{attempt, std::move(result)});
+    tell(core::AttemptEnded{attempt, std::move(result)});
 }
 
 void LocalDriver::report_end(AttemptId attempt, core::EndCause cause, std::string message) {

@@ -116,6 +116,8 @@ class LocalDriver : public SiteDriver {
   void begin_stop(const StopOrder& order);
   [[nodiscard]] Result<Launch> resolve(StartOrder& order);
   void hear();
+  void tell(core::Report report) { reports_.push_back(std::move(report)); }
+  void deliver();
   void on_notice(Welcome& notice);
   void on_notice(TaskStarted& notice);
   void on_notice(TaskEnded& notice);
@@ -127,6 +129,7 @@ class LocalDriver : public SiteDriver {
   void stop_unwanted(AttemptId attempt);
   void give_up_unsent(const std::string& why);
   void fail_execs(const std::string& why);
+  void leave_line(AttemptId attempt, const Live& live);
   void report_end(AttemptId attempt, core::AttemptResult result);
   void report_end(AttemptId attempt, core::EndCause cause, std::string message);
 
@@ -151,6 +154,7 @@ class LocalDriver : public SiteDriver {
 
   // Of the driver's thread.
   ReportSink sink_;
+  std::vector<core::Report> reports_;  // not yet delivered
   std::vector<AttemptId> expected_;
   bool adopted_ = false;
   bool listing_ = false;
@@ -159,6 +163,7 @@ class LocalDriver : public SiteDriver {
   std::map<AttemptId, std::optional<core::AttemptResult>> listed_;  // no result: running
   std::map<AttemptId, Time> listed_starts_;
   std::map<AttemptId, Live> live_;
+  std::map<AttemptId, AttemptId> followers_;  // who was ordered behind whom
   Accounts accounts_;
   int64_t away_since_ = 0;
   int64_t next_spawn_ = 0;

@@ -192,6 +192,8 @@ TEST(Cgroup, VersionTwoTellsThePeakOfATask) {
   EXPECT_TRUE(read_file(file)->starts_with("0"));
   std::ofstream(file) << "12000\n";
   EXPECT_EQ(slot.memory_peak(), 10000);
+  EXPECT_EQ(slot.memory_peak(11000), 10000);
+  EXPECT_EQ(slot.memory_peak(12000), 12000);
   CgroupSlot none;
   none.mark_peak();
   EXPECT_EQ(none.memory_peak(), -1);

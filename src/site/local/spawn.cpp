@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "site/local/files.h"
 
 namespace atl::site {
 namespace {
@@ -71,13 +72,29 @@ bool limit(int resource, int64_t value) {
   return ::syscall(SYS_prlimit64, 0, resource, &both, nullptr) == 0;
 }
 
-// When memory runs out the kernel shall take the task, not its keeper.
-void offer_to_oom_killer() {
-  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  static_cast<void>(!::write(fd, "200", 3));
-  ::close(fd);
-}
+// When memory runs out the kernel shall take the task, not its keeper. What makes the difference is
+// inherited, so the keeper has it while it makes the child: a child that wrote it for itself would
+// have the kernel make and drop its files in /proc, a twentieth of what a short task costs.
+class OfferedToOomKiller {
+ public:
+  OfferedToOomKiller() { set("200"); }
+  ~OfferedToOomKiller() { set(own().value); }
+  OfferedToOomKiller(const OfferedToOomKiller&) = delete;
+  OfferedToOomKiller& operator=(const OfferedToOomKiller&) = delete;
+
+ private:
+  struct Own {
+    int fd = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    std::string value = fd < 0 ? "" : reread(fd);
+  };
+  static const Own& own() {
+    static const Own own;
+    return own;
+  }
+  static void set(std::string_view value) {
+    if (own().fd >= 0) static_cast<void>(!::pwrite(own().fd, value.data(), value.size(), 0));
+  }
+};
 
 bool write_script(const Child& child) {
   const SpawnPlan& plan = *child.plan;
@@ -135,7 +152,6 @@ int run_child(void* argument) {
   const SpawnPlan& plan = *child.plan;
   reset_signals();
   if (::setsid() < 0) return fail_at(child, SpawnStage::session);
-  offer_to_oom_killer();
   if (!limit(RLIMIT_DATA, plan.rlimit_memory) || !limit(RLIMIT_NPROC, plan.rlimit_processes)) {
     return fail_at(child, SpawnStage::limits);
   }
@@ -167,6 +183,11 @@ int clone_flags() {
   return CLONE_VM | CLONE_VFORK | SIGCHLD;
 }
 
+int clone_child(Child& child, char* stack_top) {
+  const OfferedToOomKiller offered;
+  return ::clone(run_child, stack_top, clone_flags(), &child);
+}
+
 }  // namespace
 
 Spawned spawn(const SpawnPlan& plan) {
@@ -180,7 +201,7 @@ Spawned spawn(const SpawnPlan& plan) {
   child.shell_argv.insert(child.shell_argv.begin(), const_cast<char*>("sh"));
   if (child.shell_argv.size() < 3) child.shell_argv.resize(3, nullptr);
   child.script_new = plan.script_file + "." + std::to_string(::getpid());
-  const int pid = ::clone(run_child, stack + kStackBytes, clone_flags(), &child);
+  const int pid = clone_child(child, stack + kStackBytes);
   if (pid < 0) return {-1, SpawnStage::session, errno};
   if (child.outcome->error == 0) return {pid, SpawnStage::execute, 0};
   ::waitpid(pid, nullptr, 0);

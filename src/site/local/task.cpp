@@ -54,8 +54,8 @@ bool OutputPipe::open() {
   return ::fcntl(read_fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
-Task::Task(Launch launch, CgroupSlot& slot, LogWriter& logs)
-    : launch_(std::move(launch)), slot_(slot), logs_(logs) {}
+Task::Task(Launch launch, CgroupSlot& slot, LogWriter& logs, const std::vector<EnergyZone>& zones)
+    : launch_(std::move(launch)), slot_(slot), logs_(logs), energy_(zones) {}
 
 bool Task::start() {
   logs_.begin(launch_.attempt, launch_.array, launch_.log_bytes_max);
@@ -69,6 +69,7 @@ bool Task::start() {
                     .processes = launch_.processes_max});
   cpu_before_ = slot_.cpu_us();
   slot_.mark_peak();
+  energy_.look();
   if (!out_.open() || !err_.open()) return fail_start("the machine is out of file descriptors");
   if (sandboxed() && !inside_.open()) return fail_start("the machine is out of file descriptors");
   SpawnPlan how = plan();
@@ -194,6 +195,7 @@ void Task::signal_tree(int signal) {
 }
 
 void Task::sample(int64_t now) {
+  energy_.look();
   const TreeUsage use = slot_.limits_memory() && cpu_before_ >= 0
                             ? TreeUsage{slot_.cpu_us() - cpu_before_, slot_.memory_bytes()}
                             : tree_usage();
@@ -254,14 +256,17 @@ void Task::account_usage() {
   core::Usage& usage = result_.usage;
   usage.cpu = cpu_of(used_);
   // One process's peak is what wait tells; the group's is that of all together.
+  usage.memory_peak_bytes = std::max(used_.ru_maxrss * 1024, sampler_.memory_peak());
   usage.memory_peak_bytes =
-      std::max({used_.ru_maxrss * 1024, sampler_.memory_peak(), slot_.memory_peak()});
+      std::max(usage.memory_peak_bytes, slot_.memory_peak(usage.memory_peak_bytes));
   usage.read_bytes = static_cast<int64_t>(used_.ru_inblock) * 512;
   usage.written_bytes = static_cast<int64_t>(used_.ru_oublock) * 512;
   // Children that nobody waited for are missing in what wait tells, not in the group's account.
   if (!sampler_.timeline().points.empty()) {
     usage.cpu = std::max(usage.cpu, sampler_.timeline().points.back().cpu);
   }
+  energy_.look();
+  usage.energy_mj = energy_.share_mj(usage.cpu);
 }
 
 void Task::settle_cause() {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "site/local/cgroup.h"
+#include "site/local/energy.h"
 #include "site/local/inside.h"
 #include "site/local/log_store.h"
 #include "site/local/protocol.h"
@@ -33,7 +34,7 @@ struct OutputPipe {
 
 class Task {
  public:
-  Task(Launch launch, CgroupSlot& slot, LogWriter& logs);
+  Task(Launch launch, CgroupSlot& slot, LogWriter& logs, const std::vector<EnergyZone>& zones);
 
   // False when it never ran; result() then tells why.
   [[nodiscard]] bool start();
@@ -92,6 +93,7 @@ class Task {
   std::optional<core::EndCause> ending_;  // why we are ending it
   int64_t cpu_before_ = 0;
   Sampler sampler_;
+  EnergyMeter energy_;
   TaskProgress progress_;
   int64_t use_stored_us_ = 0;
   rusage used_{};

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/overloaded.h"
@@ -17,6 +18,10 @@ namespace {
 
 constexpr int kEventsMax = 256;
 constexpr int kHouseKeepingMs = 5000;
+// An end is told together with others while this many are left in line behind the next one, who
+// need the server no sooner.
+constexpr int kLineLow = 3;
+constexpr int64_t kTogetherUs = 5000;
 
 core::AttemptResult plain_end(core::EndCause cause, std::string message) {
   core::AttemptResult result{.cause = cause, .message = std::move(message)};
@@ -34,7 +39,9 @@ void Warden::run() {
 
 void Warden::turn() {
   epoll_event events[kEventsMax];
-  const int count = ::epoll_wait(epoll_, events, kEventsMax, kHouseKeepingMs);
+  const int64_t left = flush_by_ > 0 ? std::max<int64_t>(0, flush_by_ - monotonic_us()) : 0;
+  const int wait = flush_by_ > 0 ? static_cast<int>((left + 999) / 1000) : kHouseKeepingMs;
+  const int count = ::epoll_wait(epoll_, events, kEventsMax, wait);
   for (int i = 0; i < count; ++i) {
     const uint64_t tag = events[i].data.u64;
     if (tag == kListenerTag)
@@ -118,6 +125,7 @@ void Warden::drop_server() {
   server_ = Link();
   greeted_ = false;
   server_wants_write_ = false;
+  flush_by_ = 0;
   quiet_since_ = monotonic_us();
 }
 
@@ -132,14 +140,16 @@ void Warden::serve() {
 }
 
 void Warden::flush_server() {
-  if (!server_.open()) return;
+  if (!server_.open() || (flush_by_ > 0 && monotonic_us() < flush_by_)) return;
+  flush_by_ = 0;
+  if (!server_.flush()) return drop_server();
   // Progress waits for a server that listens: of each task only the newest is of interest, and a
   // server that hangs must not make a queue of them.
-  if (greeted_ && !server_.pending()) {
+  if (greeted_ && !server_.pending() && !progressed_.empty()) {
     for (const int number : progressed_) tell_progress(number);
     progressed_.clear();
+    if (!server_.flush()) return drop_server();
   }
-  if (!server_.flush()) return drop_server();
   if (server_.pending() == server_wants_write_) return;
   server_wants_write_ = server_.pending();
   epoll_event event = {.events = EPOLLIN | (server_wants_write_ ? EPOLLOUT : 0u),
@@ -154,7 +164,18 @@ bool Warden::idle_for_long() const {
 }
 
 void Warden::tell(const Notice& notice) {
-  if (greeted_) server_.send(notice);
+  if (!greeted_) return;
+  server_.send(notice);
+  flush_by_ = 0;
+}
+
+// The end of one whose line goes on is told with the next ones, in one message: each wakes the
+// server, and has a commit of its own.
+void Warden::tell_end(AttemptId attempt, const core::AttemptResult& result, bool urgent) {
+  const bool first = !server_.pending();
+  const int64_t by = first ? monotonic_us() + kTogetherUs : flush_by_;
+  tell(TaskEnded{attempt, result});
+  if (!urgent && greeted_) flush_by_ = by;
 }
 
 void Warden::on_order(const Hello& order) {
@@ -165,6 +186,7 @@ void Warden::on_order(const Hello& order) {
   welcome.abilities.push_back(groups_.version == 0 ? "rlimits"
                                                    : "cgroup-v" + std::to_string(groups_.version));
   welcome.abilities.push_back("line");
+  welcome.abilities.push_back("long_line");
   tell(welcome);
   for (const auto& [attempt, result] : ledger_.known()) {
     if (result) {
@@ -183,10 +205,9 @@ void Warden::on_order(const Hello& order) {
 void Warden::on_order(StartTask& order) {
   const auto known = ledger_.known().find(order.attempt);
   if (known == ledger_.known().end()) {
-    if (order.behind && live(*order.behind)) {
-      line_.try_emplace(*order.behind, std::move(order));
-      return;
-    }
+    if (line_.contains(order.attempt)) return;
+    if (order.behind && (live(*order.behind) || line_.contains(*order.behind)))
+      return line_.add(std::move(order));
     ledger_.accept(order.attempt);
     starts_.push_back(std::move(order));
     return;
@@ -207,20 +228,20 @@ bool Warden::live(AttemptId attempt) const {
   return known != ledger_.known().end() && !known->second;
 }
 
-// The room of the one that ended goes to the one behind it, without asking anybody.
-void Warden::start_next(AttemptId ended) {
-  auto next = line_.extract(ended);
-  if (!next) return;
-  ledger_.accept(next.mapped().attempt);
-  starts_.push_back(std::move(next.mapped()));
+// The room of the one that ended goes to the one behind it, without asking anybody. False when the
+// server had better send more for the line.
+bool Warden::start_next(AttemptId ended) {
+  std::optional<StartTask> next = line_.take_behind(ended);
+  if (!next) return false;
+  ledger_.accept(next->attempt);
+  starts_.push_back(std::move(*next));
+  return line_.longer_than(starts_.back().attempt, kLineLow);
 }
 
 // Whether the order was for one in line, which it has then left. One that left the line in this
 // very turn has not begun either.
 bool Warden::leave_line(const StopTask& order) {
-  const bool waited = std::erase_if(line_, [&](const auto& entry) {
-                        return entry.second.attempt == order.attempt;
-                      }) > 0;
+  const bool waited = line_.leave(order.attempt);
   const bool accepted = !order.unless_begun && std::erase_if(starts_, [&](const StartTask& start) {
                                                  return start.attempt == order.attempt;
                                                }) > 0;
@@ -270,8 +291,7 @@ void Warden::on_order(const Shutdown&) { done_ = true; }
 
 void Warden::end_attempt(AttemptId attempt, const core::AttemptResult& result) {
   ledger_.end(attempt, result);
-  tell(TaskEnded{attempt, result});
-  start_next(attempt);
+  tell_end(attempt, result, !start_next(attempt));
 }
 
 }  // namespace atl::site

@@ -19,6 +19,7 @@
 #include "site/local/frame.h"
 #include "site/local/ledger.h"
 #include "site/local/protocol.h"
+#include "site/local/task_line.h"
 
 namespace atl::site {
 
@@ -80,11 +81,12 @@ class Warden {
   void on_order(const Adopted&);
   void on_order(const Shutdown&);
   void tell(const Notice& notice);
+  void tell_end(AttemptId attempt, const core::AttemptResult& result, bool urgent);
 
   // Keepers (warden_keepers.cpp).
   void dispatch(StartTask order);
   bool live(AttemptId attempt) const;
-  void start_next(AttemptId ended);
+  bool start_next(AttemptId ended);
   bool leave_line(const StopTask& order);
   void deliver_stop(const StopTask& order);
   int idle_keeper();
@@ -109,6 +111,7 @@ class Warden {
   Link server_;
   bool greeted_ = false;
   bool server_wants_write_ = false;
+  int64_t flush_by_ = 0;  // what was told may wait so long for more; zero: it is urgent
   bool done_ = false;
   int64_t quiet_since_ = 0;
   uint64_t files_before_ = 0, files_max_ = 0;  // RLIMIT_NOFILE as tasks get it
@@ -116,11 +119,11 @@ class Warden {
   Slots slots_;
   std::set<int> idle_;
   std::map<AttemptId, int> running_;
-  std::set<int> touched_;                // slots with something to send
-  std::set<int> progressed_;             // slots whose progress the server was not told
-  std::vector<StartTask> starts_;        // accepted in this turn
-  std::map<AttemptId, StartTask> line_;  // by whom they are behind; in no ledger until they start
-  std::vector<StopTask> stops_;          // of this turn, after the starts
+  std::set<int> touched_;          // slots with something to send
+  std::set<int> progressed_;       // slots whose progress the server was not told
+  std::vector<StartTask> starts_;  // accepted in this turn
+  TaskLine line_;                  // in no ledger until they start
+  std::vector<StopTask> stops_;    // of this turn, after the starts
 };
 
 }  // namespace atl::site

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "spec/workflow/plain_json.h"
 
 namespace atl::spec {
 namespace {
@@ -28,7 +29,7 @@ tl::unexpected<Error> refuse_condition(std::string message) {
 }
 
 std::string shown(const json::value& value) {
-  std::string text = json::serialize(value);
+  std::string text = plain_json(value);
   if (text.size() > 80) text = text.substr(0, 77) + "...";
   return text;
 }
@@ -247,7 +248,7 @@ class Evaluation {
       }
       return list;
     }
-    if (!written.is_string()) return written;
+    if (!written.is_string() || strict_) return written;
     return filled(std::string_view(written.as_string()));
   }
 
@@ -264,7 +265,7 @@ class Evaluation {
             wrong = value.error();
             return std::nullopt;
           }
-          return value->is_string() ? std::string(value->as_string()) : json::serialize(*value);
+          return plain_text(*value);
         });
     if (wrong) return tl::unexpected(*wrong);
     return json::value(json::string_view(whole));

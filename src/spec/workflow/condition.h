@@ -27,7 +27,8 @@ using Lookup = std::function<Result<std::string>(const Reference& reference)>;
 // All that it refers to.
 std::vector<Reference> references_of(const std::string& json);
 
-// `strict`: a text is never a number, as where values have types of their own.
+// `strict`: a text is never a number and holds no references, as where values have types of their
+// own.
 [[nodiscard]] Result<bool> holds(const std::string& json, const Lookup& lookup,
                                  bool strict = false);
 

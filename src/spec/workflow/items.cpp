@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <charconv>
 #include <optional>
 
 #include "base/interval_set.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "spec/workflow/plain_json.h"
 
 namespace atl::spec {
 namespace {
@@ -20,15 +20,6 @@ tl::unexpected<Error> refuse_items(std::string message) {
 
 bool is_single(const json::value& value) {
   return !value.is_object() && !value.is_array() && !value.is_null();
-}
-
-// A number as people write it: 0.2, not 2E-1.
-std::string item_text(const json::value& value) {
-  if (value.is_string()) return std::string(value.as_string());
-  if (!value.is_double()) return json::serialize(value);
-  char text[32];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value.as_double());
-  return {text, end};
 }
 
 Result<void> check_scalars(const json::value& value, const char* what) {
@@ -54,8 +45,9 @@ Result<void> check_maps(const json::array& list) {
 }
 
 Result<void> check_object(const json::object& object) {
+  if (object.contains("queue")) return {};  // queue_items.h looks at it
   if (object.size() != 1)
-    return refuse_items("takes one of range, file, grid and output, and here are " +
+    return refuse_items("takes one of range, file, grid, queue and output, and here are " +
                         std::to_string(object.size()));
   const auto& entry = *object.begin();
   const std::string_view kind{entry.key().data(), entry.key().size()};
@@ -68,8 +60,10 @@ Result<void> check_object(const json::object& object) {
     return {};
   }
   if (kind != "range" && kind != "file" && kind != "output") {
-    const auto meant = did_you_mean(std::string(kind), {"range", "file", "grid", "output"});
-    return refuse_items("has " + quote(kind) + ", which is none of range, file, grid and output" +
+    const auto meant =
+        did_you_mean(std::string(kind), {"range", "file", "grid", "queue", "output"});
+    return refuse_items("has " + quote(kind) +
+                        ", which is none of range, file, grid, queue and output" +
                         (meant ? "; did you mean " + *meant + "?" : ""));
   }
   if (!is_single(entry.value())) return refuse_items(std::string(kind) + " must be one text");
@@ -87,13 +81,13 @@ Result<Items> from_list(const json::array& list) {
     for (const auto& entry : list.front().as_object()) items.keys.emplace_back(entry.key());
     for (const json::value& each : list) {
       for (const std::string& key : items.keys)
-        items.values.push_back(item_text(each.as_object().at(key)));
+        items.values.push_back(plain_text(each.as_object().at(key)));
     }
     return items;
   }
   for (const json::value& each : list) {
     if (!is_single(each)) return refuse_items("may hold texts and numbers only");
-    items.values.push_back(item_text(each));
+    items.values.push_back(plain_text(each));
   }
   return items;
 }
@@ -135,7 +129,7 @@ class Resolver {
     const auto& entry = *value.as_object().begin();
     const std::string_view kind{entry.key().data(), entry.key().size()};
     if (kind == "grid") return from_grid(entry.value().as_object());
-    auto text = filled(item_text(entry.value()));
+    auto text = filled(plain_text(entry.value()));
     if (!text) return tl::unexpected(text.error());
     if (kind == "range") return from_range(*text);
     if (kind == "output") {
@@ -165,7 +159,7 @@ class Resolver {
       }
       boost::system::error_code error;
       const json::value value = json::parse(*found, error);
-      return error ? *found : item_text(value);
+      return error ? *found : plain_text(value);
     });
     if (wrong) return tl::unexpected(*wrong);
     return whole;
@@ -221,7 +215,7 @@ Result<void> check_for_each(const std::string& text) {
   }
   if (value->is_string() && !references_in(std::string_view(value->as_string())).empty()) return {};
   return refuse_items(
-      "must be a list, {range: 1-10}, {file: PATH}, {grid: …} or a "
+      "must be a list, {range: 1-10}, {file: PATH}, {grid: …}, {queue: NAME} or a "
       "reference such as {steps.find.outputs.names}");
 }
 
@@ -230,7 +224,7 @@ std::vector<std::string> files_of(const std::string& text) {
   if (!value || !value->is_object()) return {};
   const auto* file = value->as_object().if_contains("file");
   if (!file || !is_single(*file)) return {};
-  return {item_text(*file)};
+  return {plain_text(*file)};
 }
 
 Result<Items> items_of(const std::string& text, const Lookup& lookup, const FileText& file) {

@@ -1,5 +1,5 @@
 // What a step goes through: a list, numbers, the lines of a file, a grid of values, or what an
-// earlier step left.
+// earlier step left. The items of a queue are another thing: queue_items.h.
 //
 //   [a, b]   [{lr: 0.1, layers: 2}, …]   {range: 1-100}   {file: names.txt}
 //   {grid: {lr: [0.1, 0.2], layers: [2, 3]}}   "{steps.find.outputs.names}"   {output: find.names}

@@ -1,71 +1,17 @@
 #include "spec/workflow/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 
 #include "base/template.h"
 #include "base/text.h"
 #include "spec/workflow/condition.h"
+#include "spec/workflow/params.h"
+#include "spec/workflow/queue_items.h"
 
 namespace atl::spec {
 namespace {
-
-using Params = std::map<std::string, std::string>;
-
-tl::unexpected<Error> refuse_param(const std::string& name, const std::string& why) {
-  return fail(ErrorCode::invalid, "parameter " + name + " " + why, "params." + name);
-}
-
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-Result<void> check_param(const WrittenParam& param, const std::string& value) {
-  const std::string type = param.spec.type.value_or("text");
-  const bool right = type == "integer"   ? parse_int(value).has_value()
-                     : type == "number"  ? is_number(value)
-                     : type == "boolean" ? value == "true" || value == "false"
-                                         : true;
-  if (!right)
-    return refuse_param(param.name, "is " + quote(value) + "; it must be " +
-                                        (type == "integer"  ? "a whole number"
-                                         : type == "number" ? "a number such as 0.5"
-                                                            : "true or false"));
-  const auto& choices = param.spec.choices;
-  if (!choices || std::find(choices->begin(), choices->end(), value) != choices->end()) return {};
-  std::string all;
-  for (const std::string& each : *choices) all += (all.empty() ? "" : ", ") + each;
-  return refuse_param(param.name, "is " + quote(value) + "; it must be one of " + all);
-}
-
-Result<Params> params_of(const WorkflowFile& file, const Params& given) {
-  std::vector<std::string> names;
-  for (const WrittenParam& param : file.params) names.push_back(param.name);
-  for (const auto& [name, value] : given) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    const auto meant = did_you_mean(name, names);
-    return fail(ErrorCode::invalid,
-                "the workflow has no parameter " + quote(name) +
-                    (meant ? "; did you mean " + *meant + "?" : ""),
-                "params." + name);
-  }
-  Params params;
-  for (const WrittenParam& param : file.params) {
-    const auto set = given.find(param.name);
-    if (set == given.end() && (param.spec.required.value_or(false) || !param.spec.fallback))
-      return refuse_param(param.name, "has to be given: --set " + param.name + "=" +
-                                          (param.spec.choices ? param.spec.choices->front()
-                                                              : std::string("VALUE")));
-    const std::string& value = set == given.end() ? *param.spec.fallback : set->second;
-    if (auto ok = check_param(param, value); !ok) return tl::unexpected(ok.error());
-    params[param.name] = value;
-  }
-  return params;
-}
 
 // Puts in what is known now; what others leave is put in when it is there.
 class Filler {
@@ -128,6 +74,7 @@ JobSpec job_of(const WorkflowFile& file, const StepSpec& spec, const std::string
   if (spec.run) job.script = with_interpreter(*spec.run);
   job.command = spec.argv;
   set_env(file, spec, name, job);
+  job.secrets = spec.secrets;
   job.site = spec.site;
   if (spec.resources) {
     job.cpus = spec.resources->cpus;
@@ -300,7 +247,8 @@ class Planner {
 
   Result<void> set_recipe(const WrittenStep& written, const StepSpec& spec, const Filler& filler,
                           PlannedStep& planned) const {
-    const bool cached = spec.cache.value_or(false);
+    const auto feed = feed_of(spec.for_each);
+    const bool cached = spec.cache.value_or(false) && !(feed && *feed);  // of `defaults`
     Checks checks;
     if (spec.check) {
       auto read = checks_of(spec.check->text);
@@ -337,6 +285,13 @@ class Planner {
   Result<void> set_items(const StepSpec& spec, const TextMap& env, PlannedStep& planned) const {
     if (spec.parallel) planned.parallel = static_cast<uint32_t>(*spec.parallel);
     if (!spec.for_each) return {};
+    const auto feed = feed_of(spec.for_each);
+    if (!feed) return tl::unexpected(feed.error());
+    if (*feed) {
+      planned.feed = **feed;
+      planned.feed.queue = Filler(plan_.params, env).filled(planned.feed.queue);
+      return {};
+    }
     if (planned.prepared) {
       planned.recipe->for_each = spec.for_each;
       for (const std::string& path : files_of(spec.for_each->text)) {

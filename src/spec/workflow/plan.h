@@ -27,6 +27,7 @@ struct PlannedStep {
   uint32_t parallel = 0;       // of its tasks at once; zero: all
   std::optional<Items> items;  // what its tasks go through, where that is known already
   std::vector<std::pair<std::string, core::Need>> needs_by_name;  // of a workflow that runs already
+  core::FeedTerms feed;  // of one that goes through a queue
 };
 
 struct WorkflowPlan {

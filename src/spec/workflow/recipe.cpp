@@ -14,7 +14,14 @@ namespace json = boost::json;
 
 constexpr std::array kOutputFields{
     field<&OutputSpec::name>({.name = "name", .sentence = "Its name.", .required = true}),
-    field<&OutputSpec::file>({.name = "file", .sentence = "The file, below the directory."})};
+    field<&OutputSpec::file>({.name = "file", .sentence = "The file, below the directory."}),
+    field<&OutputSpec::type>({.name = "type", .sentence = "What kind of value."}),
+    field<&OutputSpec::optional>({.name = "optional", .sentence = "It may be missing."})};
+constexpr std::array kBindFields{
+    field<&BindSpec::name>({.name = "name", .sentence = "The variable.", .required = true}),
+    field<&BindSpec::step>({.name = "step", .sentence = "Which step.", .required = true}),
+    field<&BindSpec::output>({.name = "output", .sentence = "Which output.", .required = true}),
+    field<&BindSpec::required>({.name = "required", .sentence = "It may not be missing."})};
 constexpr std::array kReuseFields{
     field<&ReuseSpec::workflow>({.name = "workflow", .sentence = "Of which workflow."}),
     field<&ReuseSpec::step>({.name = "step", .sentence = "Which step, by its number."})};
@@ -31,7 +38,10 @@ constexpr std::array kRecipeFields{
     field<&Recipe::steps>({.name = "steps", .sentence = "The numbers of steps it refers to."}),
     field<&Recipe::files>({.name = "files", .sentence = "Files that were sent along."}),
     field<&Recipe::reuse>({.name = "reuse", .sentence = "Whose outputs it takes over."}),
-    field<&Recipe::recheck>({.name = "recheck", .sentence = "They are only checked again."})};
+    field<&Recipe::recheck>({.name = "recheck", .sentence = "They are only checked again."}),
+    field<&Recipe::typed>({.name = "typed", .sentence = "Values have types."}),
+    field<&Recipe::bind>({.name = "bind", .sentence = "Variables from what others left."}),
+    field<&Recipe::refuse>({.name = "refuse", .sentence = "Why it fails."})};
 
 tl::unexpected<Error> refuse_recipe(std::string message) {
   return fail(ErrorCode::invalid, std::move(message));
@@ -163,6 +173,11 @@ std::string checks_text(const Recipe& recipe) {
 template <>
 const Shape& shape_of<OutputSpec>() {
   static const Shape kShape{"WorkflowOutput", "Something that a step leaves.", kOutputFields};
+  return kShape;
+}
+template <>
+const Shape& shape_of<BindSpec>() {
+  static const Shape kShape{"WorkflowBind", "A variable from an output.", kBindFields};
   return kShape;
 }
 template <>

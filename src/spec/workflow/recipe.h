@@ -14,7 +14,18 @@ namespace atl::spec {
 struct OutputSpec {
   Text name;
   Text file;
+  Text type;      // of a value that is more than a text: number, boolean, …_array
+  Flag optional;  // it may be missing, and is null then
   bool operator==(const OutputSpec&) const = default;
+};
+
+// A variable of the job that is set to what another step left, as it is.
+struct BindSpec {
+  Text name;
+  Text step;
+  Text output;
+  Flag required;  // without a value the step fails; else the variable is not set
+  bool operator==(const BindSpec&) const = default;
 };
 
 // What an earlier run of the step has left is taken over.
@@ -38,11 +49,18 @@ struct Recipe {
   TextMap files;     // that for_each names
   std::optional<ReuseSpec> reuse;
   Flag recheck;  // what was left is not taken over but checked again
+  // Values have types: nothing is put into texts, a text is never a number, and what others did not
+  // leave is null.
+  Flag typed;
+  std::optional<std::vector<BindSpec>> bind;
+  Text refuse;  // it fails when its turn comes, for this reason
   bool operator==(const Recipe&) const = default;
 };
 
 template <>
 const Shape& shape_of<OutputSpec>();
+template <>
+const Shape& shape_of<BindSpec>();
 template <>
 const Shape& shape_of<ReuseSpec>();
 template <>

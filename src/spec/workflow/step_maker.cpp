@@ -39,6 +39,7 @@ Result<void> StepMaker::add(const PlannedStep& step, StepsBatch& batch) {
   into.name = step.name;
   into.kind = known->second;
   into.prepared = step.prepared;
+  into.feed = step.feed;
   for (const PlannedNeed& need : step.needs)
     into.needs.push_back({need.step, need.can_fail, need.can_skip});
   batch.needs_by_name.push_back(step.needs_by_name);

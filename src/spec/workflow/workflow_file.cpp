@@ -9,6 +9,8 @@
 #include "spec/fields_yaml.h"
 #include "spec/workflow/condition.h"
 #include "spec/workflow/items.h"
+#include "spec/workflow/params.h"
+#include "spec/workflow/queue_items.h"
 
 namespace atl::spec {
 namespace {
@@ -16,12 +18,6 @@ namespace {
 using yaml::each_entry;
 using yaml::Node;
 using yaml::wrong;
-
-std::string_view type_of(const std::string& value) {
-  if (value == "true" || value == "false") return "boolean";
-  if (parse_int(value)) return "integer";
-  return "text";
-}
 
 // A file that is included cannot be read: its own error, with its own place.
 struct Failed {
@@ -150,6 +146,9 @@ class WorkflowReader {
       } else if (!value.is_null()) {
         spec.fallback = yaml::text_of(value);
         spec.type = std::string(type_of(*spec.fallback));
+      }
+      if (spec.fallback) {
+        if (auto ok = check_param(key, spec, *spec.fallback); !ok) wrong(at, ok.error().message);
       }
       if (!params_.insert(key).second) wrong(at, "there is a parameter " + quote(key) + " already");
       file_.params.push_back({key, std::move(spec), at.mark()});
@@ -294,10 +293,12 @@ class WorkflowReader {
       const auto checks = checks_of(spec.check->text);
       if (!checks) must(tl::unexpected(checks.error()));
     }
-    if (!spec.outputs) return;
-    auto outputs = outputs_of(spec.outputs->text);
-    if (!outputs) must(tl::unexpected(outputs.error()));
-    step.outputs = std::move(*outputs);
+    if (spec.outputs) {
+      auto outputs = outputs_of(spec.outputs->text);
+      if (!outputs) must(tl::unexpected(outputs.error()));
+      step.outputs = std::move(*outputs);
+    }
+    must(check_fed_step(step));
   }
 
   // Finds what the step needs by its names.
@@ -353,7 +354,7 @@ class WorkflowReader {
       if (!has(file_.env) && !has(file_.defaults.env) && !has(step.spec.env))
         refuse("is no variable of this workflow's env");
     } else if (mention.reference.root == "outputs") {
-      if (!has_output(step, mention.reference.path)) refuse("is no output of this step");
+      if (!leaves(step, mention.reference.path)) refuse("is no output of this step");
     } else if (mention.reference.root == "steps") {
       const auto found = output_in(mention.reference.path);
       if (!found) refuse("is written {steps.STEP.outputs.NAME}");
@@ -363,7 +364,7 @@ class WorkflowReader {
         const auto meant = nearest_step(found->first);
         refuse("names no step" + (meant ? "; did you mean " + *meant + "?" : std::string()));
       }
-      if (!has_output(file_.steps[place->second], found->second))
+      if (!leaves(file_.steps[place->second], found->second))
         refuse("names no output of " + found->first);
       if (std::find(step.needs.begin(), step.needs.end(), place->second) != step.needs.end())
         return;
@@ -379,10 +380,6 @@ class WorkflowReader {
       if (need.step == name) return;
     }
     step.spec.needs->push_back({name, {}, {}});
-  }
-  static bool has_output(const WrittenStep& step, const std::string& name) {
-    return std::any_of(step.outputs.begin(), step.outputs.end(),
-                       [&](const OutputSpec& each) { return each.name == name; });
   }
 
   void refuse_cycle() const {

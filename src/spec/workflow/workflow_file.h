@@ -67,6 +67,7 @@ struct StepSpec {
   std::optional<Json> check;
   Flag cache;
   TextMap volumes;
+  TextMap secrets;
   bool operator==(const StepSpec&) const = default;
 };
 

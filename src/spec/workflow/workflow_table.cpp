@@ -112,6 +112,11 @@ constexpr std::array kStepFields{
                            .sentence = "Environment variables.",
                            .example = "{\"OMP_NUM_THREADS\": \"4\"}",
                            .high = kItemsMax}),
+    field<&StepSpec::secrets>({.name = "secrets",
+                               .sentence = "Variables that are set to secrets of the namespace, "
+                                           "by their names.",
+                               .example = "{\"API_KEY\": \"weather\"}",
+                               .high = 100}),
     field<&StepSpec::directory>({.name = "directory",
                                  .sentence = "Where it runs.",
                                  .example = "\"/home/ada/exp\"",
@@ -142,7 +147,9 @@ constexpr std::array kStepFields{
     field<&StepSpec::for_each>(
         {.name = "for_each",
          .sentence = "What it goes through, one task for each: a list, {range: 1-100}, {file: "
-                     "PATH} with one in a line, {grid: {NAME: [values]}}, or what a step left.",
+                     "PATH} with one in a line, {grid: {NAME: [values]}}, what a step left, or the "
+                     "items of a queue: {queue: NAME, workers: {min: 1, max: 8}, batch: 1, until: "
+                     "dry}.",
          .example = "[\"north\", \"south\"]",
          .schema = R"("type":["array","object","string"])"}),
     field<&StepSpec::parallel>({.name = "parallel",

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/workflow/plan.h"
+#include "spec/workflow/queue_items.h"
 #include "spec/workflow/workflow_file.h"
 
 namespace atl::spec {
@@ -54,8 +55,13 @@ TEST(WorkflowFile, EveryMistakeIsNamedWithItsPlace) {
       {"steps:\n  a: {run: x, uses: t}\n", "f:2:3: step \"a\" uses \"t\", which is no template"},
       {"steps:\n  a: {run: x, when: {eqq: [1, 2]}}\n",
        "f:2:3: step \"a\": \"eqq\" is no condition; did you mean eq?"},
+      {"params:\n  n: {type: integer, default: many}\nsteps:\n  a: {run: x}\n",
+       "f:2:3: parameter n is \"many\"; it must be a whole number"},
+      {"params:\n  n: {choices: [a, b], default: c}\nsteps:\n  a: {run: x}\n",
+       "f:2:3: parameter n is \"c\"; it must be one of a, b"},
       {"steps:\n  a: {run: x, for_each: {grids: {}}}\n",
-       "f:2:3: step \"a\": for_each has \"grids\", which is none of range, file, grid and output;"
+       "f:2:3: step \"a\": for_each has \"grids\", which is none of range, file, grid, queue and "
+       "output;"
        " did you mean grid?"},
       {"steps:\n  a: {run: x, outputs: {m: ../m.pt}}\n",
        "f:2:3: step \"a\": output \"m\" is the file \"../m.pt\", which is not below"},
@@ -211,6 +217,28 @@ TEST(WorkflowPlan, AGridIsOneArray) {
   EXPECT_TRUE(batch.steps[0].array);
   EXPECT_EQ(batch.steps[0].indices.size(), 6u);
   EXPECT_EQ(batch.kinds[0].terms.parallel_max, 2u);
+}
+
+TEST(WorkflowPlan, AQueueIsGoneThroughByWorkers) {
+  const auto file = parse_workflow(
+      "params: {q: urls}\ndefaults: {cache: true}\nsteps:\n"
+      "  a: {run: \"echo {item}\", for_each: {queue: \"{params.q}\", workers: {min: 2, max: 9},"
+      " batch: 10, until: closed}}\n"
+      "  b: {run: \"echo {steps.a.outputs.done}\"}\n"
+      "  c: {run: x, for_each: {queue: other}}\n",
+      "f");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto plan = plan_workflow(*file);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->steps[0].feed, (core::FeedTerms{"urls", 2, 9, 10, true}));
+  EXPECT_EQ(plan->steps[1].needs, (std::vector<PlannedNeed>{{0, false, false}}));
+  EXPECT_EQ(plan->steps[2].feed, (core::FeedTerms{"other", 1, kWorkersUsual, 1, false}));
+  StepMaker maker;
+  StepsBatch batch;
+  ASSERT_TRUE(maker.add(plan->steps[0], batch));
+  EXPECT_EQ(batch.steps[0].feed.queue, "urls");
+  EXPECT_FALSE(batch.steps[0].array);
+  EXPECT_FALSE(batch.steps[0].prepared);  // the cache of `defaults` is not for it
 }
 
 TEST(WorkflowPlan, OnlyAndFromTakeOverWhatWasLeft) {

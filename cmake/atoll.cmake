@@ -1,14 +1,16 @@
 # How every room is built: one static library per folder, its unit tests beside it, arrows down only.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # Paths below the source directory are told to the compiler relative to where it runs, so that every checkout shares what
+  # one has compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -fno-omit-frame-pointer)
 add_compile_definitions(ATOLL_VERSION="${ATOLL_VERSION}")
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  add_compile_options(-fpch-instantiate-templates)
+  add_compile_options(-fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp" -fdebug-compilation-dir=.)
   add_link_options(-fuse-ld=lld)
 endif()
 if(ATOLL_SANITIZE)
@@ -41,6 +43,29 @@ function(atoll_fuzzed target)
   endif()
 endfunction()
 
+# atoll_batched(TARGET): its sources are compiled ATOLL_BATCH at a time, which halves a full build. CMake's own way to do
+# so names them by absolute paths, which no other checkout could share.
+function(atoll_batched target)
+  if(NOT ATOLL_BATCH)
+    return()
+  endif()
+  get_target_property(left ${target} SOURCES)
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(batches "")
+  while(left)
+    list(SUBLIST left 0 ${ATOLL_BATCH} batch)
+    list(REMOVE_ITEM left ${batch})
+    list(TRANSFORM batch REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
+    string(CONCAT text ${batch})
+    list(LENGTH batches number)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${number}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+    list(APPEND batches ${file})
+  endwhile()
+  set_target_properties(${target} PROPERTIES SOURCES "${batches}")
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+endfunction()
+
 # atoll_room(NAME [FUZZED] [SOURCES ...] [DEPS ...] [PRECOMPILE ...] [TESTS ...] [TEST_DEPS ...])
 # Makes library atoll_NAME, and from TESTS one gtest program NAME_tests that ctest runs under the label "unit".
 # FUZZED: see atoll_fuzzed.
@@ -55,6 +80,7 @@ function(atoll_room name)
     if(ROOM_FUZZED)
       atoll_fuzzed(atoll_${name})
     endif()
+    atoll_batched(atoll_${name})
   else()
     add_library(atoll_${name} INTERFACE)
     target_include_directories(atoll_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -73,6 +99,7 @@ function(atoll_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${T_DEPS} GTest::gtest_main)
   target_precompile_headers(${name} PRIVATE <gtest/gtest.h> ${T_PRECOMPILE})
+  atoll_batched(${name})
   add_dependencies(unit_tests ${name})
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS unit)

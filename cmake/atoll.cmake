@@ -1,10 +1,9 @@
 # How every room is built: one static library per folder, its unit tests beside it, arrows down only.
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths below the source directory are told to the compiler relative to where it runs, so that every checkout shares what
-  # one has compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  file(RELATIVE_PATH up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/cmake/cached ${CMAKE_SOURCE_DIR} ${up})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -fno-omit-frame-pointer)

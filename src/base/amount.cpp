@@ -8,16 +8,16 @@
 namespace atl {
 namespace {
 
-// A decimal number with at most three digits after the point, times 1000.
-std::optional<int64_t> parse_thousandths(std::string_view text) {
+// A decimal number with at most three digits after the point, times 1000; wide enough for every
+// whole number that is read.
+std::optional<__int128> parse_thousandths(std::string_view text) {
   const size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   std::string_view fraction = point == std::string_view::npos ? "" : text.substr(point + 1);
   if (point != std::string_view::npos && fraction.empty()) return std::nullopt;
   while (fraction.size() > 3 && fraction.back() == '0') fraction.remove_suffix(1);
   const auto units = whole.empty() && !fraction.empty() ? 0 : parse_int(whole);
-  if (!units || *units > INT64_MAX / 2000 || whole.starts_with('+') || whole.starts_with('-') ||
-      fraction.size() > 3)
+  if (!units || whole.starts_with('+') || whole.starts_with('-') || fraction.size() > 3)
     return std::nullopt;
   int64_t milli = 0;
   int64_t scale = 100;
@@ -26,7 +26,7 @@ std::optional<int64_t> parse_thousandths(std::string_view text) {
     milli += (c - '0') * scale;
     scale /= 10;
   }
-  return *units * 1000 + milli;
+  return static_cast<__int128>(*units) * 1000 + milli;
 }
 
 struct Unit {
@@ -51,8 +51,8 @@ Result<int64_t> parse_milli(std::string_view text) {
   if (text.ends_with('m')) {
     const auto milli = parse_int(text.substr(0, text.size() - 1));
     if (milli && *milli >= 0) return *milli;
-  } else if (const auto milli = parse_thousandths(text)) {
-    return *milli;
+  } else if (const auto milli = parse_thousandths(text); milli && *milli <= INT64_MAX) {
+    return static_cast<int64_t>(*milli);
   }
   return fail(ErrorCode::invalid, quote(text) + " is not a number of cores: write 2, 0.5 or 500m");
 }
@@ -80,7 +80,9 @@ Result<int64_t> parse_bytes(std::string_view text) {
     break;
   }
   const auto milli = parse_thousandths(trim(number));
-  const auto bytes = milli ? static_cast<__int128>(*milli) * factor / 1000 : -1;
+  // Divided first where it would overflow; so much is too much either way.
+  const bool fits = milli && *milli / 1000 <= INT64_MAX / factor;
+  const auto bytes = fits ? *milli * factor / 1000 : -1;
   if (bytes < 0 || bytes > INT64_MAX) {
     return fail(ErrorCode::invalid,
                 quote(text) + " is not an amount of memory: write 512Mi, 10G or 4096");

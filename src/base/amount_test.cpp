@@ -13,7 +13,7 @@ TEST(Milli, ReadsWhatPeopleWriteAndNothingElse) {
   EXPECT_EQ(parse_milli("250m").value(), 250);
   EXPECT_EQ(parse_milli("1.5000").value(), 1500);
   for (const char* bad : {"", "-1", "+1", "1.", ".", "-.5", "+.5", "-0", "-0.5", "0.0001", "1e3",
-                          "nan", "1 ", "99999999999999999999", "m"}) {
+                          "nan", "1 ", "99999999999999999999", "9223372036854775807", "m"}) {
     EXPECT_FALSE(parse_milli(bad)) << bad;
   }
 }
@@ -47,7 +47,8 @@ TEST(Bytes, ExactOnesAreWhatParseReads) {
   EXPECT_EQ(exact_bytes(1'500'000), "1500K");
   EXPECT_EQ(exact_bytes(int64_t{3} << 29), "1.5Gi");
   EXPECT_EQ(exact_bytes((int64_t{5} << 30) / 4), "1280Mi");
-  for (const int64_t bytes : {int64_t{1}, int64_t{4097}, int64_t{123'456'789}, int64_t{1} << 50})
+  for (const int64_t bytes : {int64_t{1}, int64_t{4097}, int64_t{123'456'789}, int64_t{1} << 50,
+                              int64_t{1'999'999'999} << 30, INT64_MAX})
     EXPECT_EQ(parse_bytes(exact_bytes(bytes)).value(), bytes);
 }
 

@@ -17,6 +17,7 @@ FUZZ_SECONDS = 10
 FUZZ_SEED = 1  # a change is judged by what it does, not by what chance finds; new seeds are for --seconds
 FUZZ_CORPUS_MAX = 2000  # files; beyond, a corpus starts anew
 SIM_SEEDS = range(1, 21)
+THREADED = ("api", "auth", "bin", "cli", "http", "journal", "runtime", "site", "steward")  # all else has one thread
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -142,18 +143,19 @@ def fuzz(report, wants, options):
 
 
 def tsan(report, wants, options):
-    """unit tests under the thread sanitizer"""
-    run_gtest(report, wants, "tsan")
+    """unit tests of the rooms that have threads, under the thread sanitizer"""
+    run_gtest(report, wants, "tsan", [f"{room}_tests" for room in THREADED])
 
 
 ALL = {suite.__name__: suite
        for suite in (tidy, unit, sim, e2e, openapi, crate, package, vm, chaos, asan, fuzz, tsan)}
 
 
-def run_gtest(report, wants, preset):
-    """Builds and runs the gtest programs, and counts their cases one by one."""
-    build(report, preset, "unit_tests")
-    programs = [name for name in unit_programs(preset) if not name.startswith("fuzz_")]
+def run_gtest(report, wants, preset, programs=None):
+    """Builds and runs the gtest programs, all unless they are named, and counts their cases one by one."""
+    build(report, preset, *(["unit_tests"] if programs is None else [f"bin/{name}" for name in programs]))
+    if programs is None:
+        programs = [name for name in unit_programs(preset) if not name.startswith("fuzz_")]
 
     def one(name):
         with tempfile.TemporaryDirectory() as scratch:

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "site/absent_driver.h"
 #include "site/simulated/simulated_driver.h"
+#include "site/ssh/ssh_driver.h"
 #include "spec/site_spec.h"
 
 namespace atl::bin {
@@ -85,9 +86,33 @@ SiteConfig config_of(const spec::SimulatedSite& said) {
   return site;
 }
 
-Result<std::shared_ptr<site::SiteDriver>> driver_of(const std::string& name,
+Result<std::shared_ptr<site::SiteDriver>> ssh_site(const std::string& home,
+                                                   const journal::Identity& identity,
+                                                   const std::string& name,
+                                                   const spec::SshSite& said) {
+  site::SshOptions options;
+  options.site = name;
+  options.home = home;
+  options.installation = installation_of(identity);
+  options.hosts = said.hosts.value_or(std::vector<std::string>{});
+  options.ssh_config = said.config.value_or("");
+  options.root = said.directory.value_or("");
+  if (said.lease) options.lease = *said.lease;
+  if (said.poll) options.poll = *said.poll;
+  if (auto ok = site::check_ssh_options(options); !ok) return tl::unexpected(ok.error());
+  return std::make_shared<site::SshDriver>(std::move(options));
+}
+
+Result<std::shared_ptr<site::SiteDriver>> driver_of(const std::string& home,
+                                                    const journal::Identity& identity,
+                                                    const std::string& name,
                                                     const std::string& kind,
                                                     const std::string& definition) {
+  if (kind == "ssh") {
+    const auto said = spec::parse_json<spec::SshSite>(definition);
+    if (!said) return tl::unexpected(said.error());
+    return ssh_site(home, identity, name, *said);
+  }
   if (kind == "simulated") {
     const auto said = spec::parse_json<spec::SimulatedSite>(definition);
     if (!said) return tl::unexpected(said.error());
@@ -103,9 +128,7 @@ std::shared_ptr<site::SiteDriver> make_defined_site(const std::string& home,
                                                     const std::string& name,
                                                     const std::string& kind,
                                                     const std::string& definition) {
-  (void)home;
-  (void)identity;
-  auto made = driver_of(name, kind, definition);
+  auto made = driver_of(home, identity, name, kind, definition);
   if (made) return std::move(*made);
   return std::make_shared<site::AbsentDriver>(made.error().message);
 }

@@ -52,6 +52,7 @@ class SshDriver : public SiteDriver {
 
   // Hosts that do not answer or cannot take work, and why. From any thread.
   std::map<std::string, std::string> troubles();
+  std::map<std::string, std::string> node_trouble() override { return troubles(); }
 
   // The socket of a host's connection, for tests that end its process.
   std::string control_path(const std::string& host);

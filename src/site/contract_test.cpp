@@ -97,7 +97,7 @@ void SiteContract::restart_driver() {
 
 TEST_P(SiteContract, ProbesFirst) {
   adopt();
-  ASSERT_EQ(seen_->site().nodes.size(), 1u);
+  ASSERT_FALSE(seen_->site().nodes.empty());
   EXPECT_GT(seen_->site().nodes[0].cpu_milli, 0);
 }
 

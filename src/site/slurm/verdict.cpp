@@ -194,10 +194,18 @@ core::AttemptResult verdict_of(const JobRecord& record) {
   return result;
 }
 
+bool needs_reason(const core::AttemptResult& result) {
+  return result.cause == core::EndCause::signalled || result.cause == core::EndCause::stopped ||
+         result.cause == core::EndCause::lost;
+}
+
 void explain_end(const JobRecord& record, bool stop_asked, core::AttemptResult& result) {
-  const bool by_signal =
-      result.cause == core::EndCause::signalled || result.cause == core::EndCause::stopped;
-  if (!by_signal || stop_asked || record.state == "COMPLETED" || record.state == "FAILED") return;
+  if (!needs_reason(result)) return;
+  if (stop_asked) {
+    result.cause = core::EndCause::stopped;
+    return;
+  }
+  if (record.state == "COMPLETED" || record.state == "FAILED") return;
   const core::AttemptResult better = judge_record(record);
   result.cause = better.cause;
   result.message = better.message;

@@ -21,7 +21,10 @@ Phase phase_of(std::string_view state);
 // How a job that is over ended, when its run directory does not tell: as far as Slurm knows.
 core::AttemptResult verdict_of(const JobRecord& record);
 
-// Of one that ran and whose wrapper told a result: Slurm knows better why a signal came.
+// Whether Slurm knows more of it: a signal, or a wrapper that was killed.
+bool needs_reason(const core::AttemptResult& result);
+// Of one that ran and whose wrapper told a result: Slurm knows better why a signal
+// came.
 void explain_end(const JobRecord& record, bool stop_asked, core::AttemptResult& result);
 
 // Why a job that waits will never start, as a sentence; nothing when it may.

@@ -50,6 +50,9 @@ class Shell {
 
   // Lets go of the connection; run() opens another.
   virtual void close() {}
+
+  // For good: what is under way ends soon as unavailable, and so does everything later.
+  virtual void interrupt() {}
 };
 
 // The script's text is in single quotes: 'it'\''s'.

@@ -139,7 +139,8 @@ Result<void> SshShell::connect(Duration timeout) {
   for (const char* word : {"-o", "ControlMaster=yes", "-o", "RemoteCommand=none", "-fN"})
     argv.emplace_back(word);
   argv.insert(argv.end(), {"-o", std::string("ControlPersist=") + kPersist, "--", options_.host});
-  Result<SubprocessEnd> ended = run_subprocess({.argv = argv, .timeout = timeout});
+  Result<SubprocessEnd> ended =
+      run_subprocess({.argv = argv, .timeout = timeout, .interrupted = &interrupted_});
   if (!ended && ended.error().code == ErrorCode::timeout)
     return fail(ErrorCode::unavailable,
                 options_.host + " is not reached: no answer within " + format_duration(timeout));
@@ -161,7 +162,8 @@ Result<Said> SshShell::run(const ShellCommand& command) {
   Result<SubprocessEnd> ended = run_subprocess({.argv = argv,
                                                 .input = input,
                                                 .timeout = command.timeout,
-                                                .out_max = command.out_max + (64 << 10)});
+                                                .out_max = command.out_max + (64 << 10),
+                                                .interrupted = &interrupted_});
   if (!ended) {
     // Most likely the network was cut; the next exchange tries another way. Others go on.
     if (ended.error().code == ErrorCode::timeout) leave("stop");

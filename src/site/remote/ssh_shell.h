@@ -7,6 +7,7 @@
 // nothing behind. No question is ever asked: a password or an unknown host key is an error.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -34,6 +35,7 @@ class SshShell : public Shell {
   Result<Said> run(const ShellCommand& command) override;
   std::string name() const override { return options_.host; }
   void close() override;
+  void interrupt() override { interrupted_ = true; }
 
   // The socket of the connection's process, for tests that look for it.
   const std::string& control_path() const { return control_path_; }
@@ -50,6 +52,7 @@ class SshShell : public Shell {
   std::string directory_;  // of the socket, private
   std::string control_path_;
   std::mutex connecting_;
+  std::atomic<bool> interrupted_ = false;
 
   // Guarded by mutex_.
   std::mutex mutex_;

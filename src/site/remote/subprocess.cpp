@@ -47,6 +47,8 @@ class Run {
     const int64_t deadline = monotonic_us() + what_.timeout.us;
     while (!over()) {
       const int64_t now = monotonic_us();
+      if (what_.interrupted && *what_.interrupted)
+        return ended(ErrorCode::unavailable, "was interrupted");
       if (now >= deadline)
         return ended(ErrorCode::timeout, "did not end within " + format_duration(what_.timeout));
       step(static_cast<int>(std::min<int64_t>(kLookMs, (deadline - now) / 1000 + 1)));

@@ -4,6 +4,7 @@
 // everything it started is ended with it when its time is over. Blocking; from any thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,9 @@ struct Subprocess {
   // The next piece of input behind `input`; empty ends it. Called on the caller's thread.
   std::function<std::string()> more;
   Duration timeout = seconds(60);
-  size_t out_max = 16 << 20;  // of stdout; more is an error
-  size_t err_max = 64 << 10;  // of stderr; more is dropped
+  size_t out_max = 16 << 20;                       // of stdout; more is an error
+  size_t err_max = 64 << 10;                       // of stderr; more is dropped
+  const std::atomic<bool>* interrupted = nullptr;  // once true, it is ended as if timed out
 };
 
 struct SubprocessEnd {

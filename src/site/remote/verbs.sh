@@ -119,6 +119,9 @@ probe() {
   put "$ROOT/.probe" x || exit 3
   rm -f "$ROOT/.probe"
   echo "host $host"
+  echo "root $(cd "$ROOT" && pwd)"
+  echo "home $HOME"
+  echo "user $(id -un 2>/dev/null)"
   echo "N $up $now $boot"
   echo "cores $(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)"
   while read -r key value _; do

@@ -162,9 +162,7 @@ be_task() { # ID
 
 # Reads no more than what changed since the last look; the newest line counts.
 note_progress() {
-  mine="$PWD/progress_file"
-  [ -e task_progress ] && read -r mine <task_progress
-  for source in out err "$mine"; do
+  for source in out err "$progress_file"; do
     [ -s "$source" ] || continue
     [ -e run/looked ] && [ ! "$source" -nt run/looked ] && continue
     line=$(tail -c 16384 "$source" 2>/dev/null | tr '\r' '\n' | grep -a -e '# atoll ' -e '# cloudmesh ' | tail -n 1)
@@ -272,7 +270,7 @@ left_files() {
 be_wrapper() { # ID
   cd "$ROOT/attempts/$1" || exit 1
   mkdir run 2>/dev/null || exit 0
-  wall_cs= grace_cs=1000 lease_cs= memory_kb= renewed=0 job_dir= task_dir=
+  wall_cs= grace_cs=1000 lease_cs= memory_kb= renewed=0 job_dir= task_dir= progress_file=
   . ./order
   who_am_i
   start_of $$

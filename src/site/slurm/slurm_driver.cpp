@@ -120,6 +120,8 @@ void SlurmDriver::run() {
     turn();
     deliver();
   }
+  take_wanted();  // what is durable need not be told again
+  forget_due();
 }
 
 // Until an order comes or the next look is due; false when the driver closes.
@@ -145,6 +147,7 @@ void SlurmDriver::turn() {
     if (first || !live_.empty() || !strays_.empty()) poll();
     next_poll_ = clock_.now() + options_.poll;
   }
+  fence_due();
   cancel_due();
   forget_due();
 }

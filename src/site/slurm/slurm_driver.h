@@ -96,6 +96,7 @@ class SlurmDriver : public SiteDriver {
   [[nodiscard]] Result<RunsSeen> look_at_runs();
   void take_records(const std::string& out);
   const JobRecord* record_of(AttemptId attempt, const Live& live) const;
+  bool known(AttemptId attempt, const RunsSeen& runs) const;
   void reconcile_first(const RunsSeen& runs);
   void follow_all(const RunsSeen& runs, Time asked);
   void follow_results(const RunsSeen& runs);
@@ -103,6 +104,7 @@ class SlurmDriver : public SiteDriver {
   void cancel_doubles(AttemptId attempt, uint64_t job);
   void cancel_strays();
   void stop_due();
+  void fence_due();
   void cancel_due();
   void discard(const std::vector<AttemptId>& attempts);
 
@@ -154,6 +156,7 @@ class SlurmDriver : public SiteDriver {
   std::map<uint64_t, Time> strays_;  // jobs of ours that nobody waits for, since when
   std::set<uint64_t> to_account_;    // left the queue: asked for with the next poll
   std::set<uint64_t> to_cancel_;
+  std::vector<StopOrder> fence_;  // ended without a result: whatever is left of them shall end
 };
 
 }  // namespace atl::site

@@ -52,6 +52,7 @@ class SlurmPlace : public ContractPlace {
   core::Payload stubborn() override;
   std::optional<core::Payload> talking() override;
   core::Payload progressing() override;
+  int patience() override { return 240; }  // sbatch starts a dozen in a second, at best
   bool outlives_driver() override { return true; }
 
  private:

@@ -165,7 +165,10 @@ void SlurmDriver::follow_all(const RunsSeen& runs, Time asked) {
     cancel_doubles(attempt, live.job);
     Consequence consequence =
         follow(live.followed, {.record = record, .run = run, .now = clock_.now()});
-    if (consequence.ended && !run.result) resultless_.insert(attempt);
+    if (consequence.ended && !run.result) {
+      resultless_.insert(attempt);
+      fence_.push_back({.attempt = attempt});
+    }
     apply_consequence(attempt, std::move(consequence));
   }
 }
@@ -215,15 +218,24 @@ void SlurmDriver::cancel_strays() {
   strays_ = std::move(strays);
 }
 
+// Slurm shows a job for a while after its result was forgotten, which is no news.
+bool SlurmDriver::known(AttemptId attempt, const RunsSeen& runs) const {
+  const auto jobs = records_.find(attempt);
+  const bool queued = jobs != records_.end();
+  if (runs.contains(attempt)) return queued || run_seen(runs, attempt).begun;
+  return queued && std::any_of(jobs->second.begin(), jobs->second.end(), [](const auto& job) {
+           return phase_of(job.second.state) != Phase::over;
+         });
+}
+
 // What the state holds as live and Slurm or a run directory knows is followed from now on. Of what
 // is known nowhere nothing is said: it may be started again. What is known and not expected goes.
 void SlurmDriver::reconcile_first(const RunsSeen& runs) {
   adopted_ = true;
   for (const AttemptId attempt : expected_) {
-    const bool queued = records_.contains(attempt);
-    if (!queued && !run_seen(runs, attempt).begun) continue;
+    if (!known(attempt, runs)) continue;
     Live& live = live_[attempt];
-    live.tried = !queued;  // accounting is asked by its name
+    live.tried = !records_.contains(attempt);  // accounting is asked by its name
     live.tried_at = clock_.now();
   }
   const std::set<AttemptId> expected(expected_.begin(), expected_.end());
@@ -268,6 +280,13 @@ void SlurmDriver::stop_due() {
                                 terminate_command(jobs) + "\nexit 0\n");
   if (!said) return went_away(said.error().message);
   for (const StopOrder& order : orders) live_.at(order.attempt).stop_told = true;
+}
+
+// What Slurm gave up may run on, on a node that it does not hear. Told through the run directory, it
+// ends, should it hear that.
+void SlurmDriver::fence_due() {
+  if (!fence_.empty()) static_cast<void>(runs_.stop(fence_));
+  fence_.clear();
 }
 
 void SlurmDriver::cancel_due() {

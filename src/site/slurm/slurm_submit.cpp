@@ -28,7 +28,7 @@ void SlurmDriver::submit_due() {
 std::vector<AttemptId> SlurmDriver::place_orders(const std::vector<AttemptId>& attempts) {
   std::vector<RunOrder> orders;
   for (const AttemptId attempt : attempts) {
-    RunOrder order{.start = *live_.at(attempt).order};
+    RunOrder order{.start = *live_.at(attempt).order, .devices = false};
     order.start.placement.devices.clear();
     orders.push_back(std::move(order));
   }

@@ -66,6 +66,7 @@ poll() { # RENEWED
   for one in "$ROOT"/attempts/*; do
     [ -d "$one" ] && tell "${one##*/}"
   done
+  return 0
 }
 
 # One wish per line of stdin: ID GRACE_CS NOTICE. U is said of those that nobody knows.
@@ -85,6 +86,7 @@ stop() {
       [ "$start" = "$was" ] && kill -s TERM "$pid"
     fi
   done
+  return 0
 }
 
 forget() {
@@ -92,6 +94,7 @@ forget() {
     [ -e "$ROOT/attempts/$id/ended" ] || continue
     mkdir -p "$ROOT/kept/${id%%.*}" && mv "$ROOT/attempts/$id" "$ROOT/kept/${id%%.*}/$id"
   done
+  return 0
 }
 
 purge() { # JOB

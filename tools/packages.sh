@@ -16,6 +16,7 @@ test | formatting and static checks | clang-format-19 clang-tidy-19
 test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl tmux sqlite3 iproute2
 test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
+test | a Slurm cluster, and another release of it | slurm-wlm munge slurmdbd mariadb-server debootstrap
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
 test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh util-linux
 bench | measuring tools | libbenchmark-dev wrk hyperfine

@@ -137,7 +137,8 @@ Result<std::vector<TarFile>> run_files(const RunOrder& order, const HostPlace& p
   if (payload.isolation == core::Isolation::sandbox)
     return fail(ErrorCode::invalid,
                 "a sandbox was asked for, which this site has not: submit with --isolation none");
-  const Launch launch = launch_of(order.start, place);
+  Launch launch = launch_of(order.start, place);
+  if (!order.devices) launch.gpus_present = false;
   const Result<std::string> variables = exports(launch);
   if (!variables) return tl::unexpected(variables.error());
   const std::string at = run_id(order.start.attempt) + "/";

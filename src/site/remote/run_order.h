@@ -28,6 +28,7 @@ struct RunOrder {
   StartOrder start;
   Duration lease;            // zero: it runs on, however long nobody is heard of
   int64_t renewed_cs = 0;    // the host's uptime at the last answer that we had, for the lease
+  bool devices = true;       // false where an engine tells the task which are its own
   bool limit_memory = true;  // false where an engine does
   bool limit_wall = true;
 };

@@ -122,7 +122,7 @@ core::Terms Draw::terms() {
   terms.retry.backoff_max = rng_.between(Duration{}, minutes(2));
   if (rng_.chance(200)) terms.retry.exit_codes = {1, 3};
   terms.retry.on_timeout = rng_.chance(300);
-  if (rng_.chance(200)) terms.site = rng_.pick(sites_);
+  if (rng_.chance(200)) terms.site = some_sites();
   if (rng_.chance(500)) terms.tier = core::kTiers[rng_.below(4)];
   if (rng_.chance(150))
     terms.gang = static_cast<uint32_t>(rng_.between(1, 5));

@@ -56,6 +56,7 @@ class Draw {
   core::Command about_people();
   core::Command about_sites();
   core::Command new_site(const std::string& name);
+  std::string some_sites();
   core::Command about_time();
   core::Quota quota();
   core::CalendarEntry calendar_entry();

@@ -174,6 +174,14 @@ core::Command Draw::about_sites() {
   }
 }
 
+// One, or several in the order they are liked; those that only pretend are not among several.
+std::string Draw::some_sites() {
+  const std::string first = rng_.pick(sites_);
+  if (rng_.chance(600)) return first;
+  const std::string& second = rng_.pick(sites_);
+  return first + "|" + (mixed_ || second == first || rng_.chance(500) ? "any" : second);
+}
+
 // Beside one that does not pretend, those that do are used by name only.
 core::Command Draw::new_site(const std::string& name) {
   return core::AddSite{name, mixed_ && rng_.chance(500) ? "real" : "simulated"};

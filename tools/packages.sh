@@ -9,13 +9,16 @@ build | storage, YAML, errors, command line, logs, metrics | libsqlite3-dev liby
 build | archives that are uploaded | libarchive-dev
 build | time zones of schedules | libcctz-dev tzdata
 build | the sandbox that jobs run in | bubblewrap
+build | hosts behind ssh | openssh-client
 build | graphs of workflows and their archives | graphviz libzip-dev
 test | unit tests, sanitizers and fuzzers | libgtest-dev libgmock-dev libclang-rt-19-dev llvm-19
 test | formatting and static checks | clang-format-19 clang-tidy-19
 test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl tmux sqlite3 iproute2
 test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
+test | a Slurm cluster, and another release of it | slurm-wlm munge slurmdbd mariadb-server debootstrap
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
+test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh util-linux
 bench | measuring tools | libbenchmark-dev wrk hyperfine
 bench | the peers to compare with | make parallel slurm-wlm munge redis-server
 TABLE

@@ -132,6 +132,14 @@ std::vector<Unit> units_of(const core::Node& node, const Used& used) {
   return units;
 }
 
+// Whether work that says so may go to the site.
+bool wants(const std::string& said, const std::string& site, bool shared) {
+  if (said.empty()) return shared;
+  if (said.find('|') == std::string::npos) return said == site;
+  const std::string listed = "|" + said + "|";
+  return shared && (listed.find("|" + site + "|") != std::string::npos || said.ends_with("|any"));
+}
+
 }  // namespace
 
 bool of_platform(const core::State& state, const core::Site& site) {
@@ -160,7 +168,7 @@ Fit look_for_room(const core::State& state, const core::Terms& terms) {
   const uint32_t wanted = std::max<uint32_t>(1, terms.gang);
   uint32_t empty = 0, now = 0, drained = 0;
   for (const auto& [id, site] : state.sites) {
-    if (terms.site.empty() ? !of_platform(state, site) : terms.site != site.name) continue;
+    if (!wants(terms.site, site.name, of_platform(state, site))) continue;
     for (const auto& [name, node] : site.nodes) {
       if (node.gone) continue;
       const uint32_t could = members_on(state, id, node, terms, wanted, true);

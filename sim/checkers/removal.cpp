@@ -31,12 +31,11 @@ void make_room(core::State& copy, const core::Job& job, Time now) {
       node.devices.push_back(device_for(request, unit));
     }
   }
-  const core::Site* site = copy.site_named(terms.site.empty() ? "elsewhere" : terms.site);
+  const bool any = terms.site.empty() || terms.site.ends_with("|any");
+  const std::string where = any ? "elsewhere" : terms.site.substr(0, terms.site.find('|'));
+  const core::Site* site = copy.site_named(where);
   const SiteId id = site ? site->id : SiteId{copy.counters.site + 1};
-  if (!site)
-    core::apply(
-        copy,
-        {now, {}, core::SiteAdded{id, terms.site.empty() ? "elsewhere" : terms.site, "test"}});
+  if (!site) core::apply(copy, {now, {}, core::SiteAdded{.id = id, .name = where, .kind = "test"}});
   core::SiteReport report;
   for (const auto& [name, known] : copy.sites.at(id).nodes) {
     if (!known.gone) report.nodes.push_back(known.capacity);

@@ -370,5 +370,26 @@ TEST_F(Platform, SitesStatsAndMetrics) {
   EXPECT_EQ(as("root", "POST", "/api/v1/admin/backup", R"({"file":"x"})").status, 400);
 }
 
+TEST_F(ApiTest, SitesAreAddedAndRemoved) {
+  const char* wish = R"({"name":"lab","ssh":{"hosts":["gpu1"]}})";
+  const http::Response added = as("root", "POST", "/api/v1/sites", wish);
+  EXPECT_EQ(added.status, 201) << added.body;
+  EXPECT_TRUE(has(added.body, R"("kind":"ssh")"));
+  EXPECT_TRUE(has(added.body, R"("definition":{"hosts":["gpu1"]})"));
+  EXPECT_TRUE(has(added.body, R"("trouble":"no driver serves it")"));
+  EXPECT_TRUE(has(as("ada", "GET", "/api/v1/sites/lab").body, R"("definition":null)"))
+      << "hosts are the administrators' business";
+  EXPECT_EQ(as("root", "POST", "/api/v1/sites", wish).status, 409);
+  const http::Response wrong =
+      as("root", "POST", "/api/v1/sites", R"({"name":"x","ssh":{"hosts":["-x"]}})");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_TRUE(has(wrong.body, R"("field":"ssh.hosts")")) << wrong.body;
+  EXPECT_EQ(as("root", "DELETE", "/api/v1/sites/lab").status, 204);
+  EXPECT_EQ(as("root", "DELETE", "/api/v1/sites/lab").status, 404);
+  const http::Response kept = as("root", "DELETE", "/api/v1/sites/local");
+  EXPECT_EQ(kept.status, 409);
+  EXPECT_TRUE(has(kept.body, "is in the server's atoll.yaml"));
+}
+
 }  // namespace
 }  // namespace atl::api

@@ -50,11 +50,11 @@ Result<void> check_value(const spec::Field& field, const std::string& value) {
 }  // namespace
 
 Context::Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal::History& history_,
-                 Drivers drivers_, Options options_)
+                 Options options_)
     : runtime(runtime_),
       journal(journal_),
       history(history_),
-      drivers(std::move(drivers_)),
+      drivers(runtime_.drivers()),
       options(completed(std::move(options_))),
       authenticator(directory, {.server_uid = options.server_uid, .now = options.now}),
       metrics(options.version),

@@ -26,12 +26,12 @@ using runtime::Pool;
 
 struct Context {
   Context(runtime::Runtime& runtime_, journal::Journal& journal_, journal::History& history_,
-          Drivers drivers_, Options options_);
+          Options options_);
 
   runtime::Runtime& runtime;
   journal::Journal& journal;  // on the runtime's thread only
   journal::History& history;
-  const Drivers drivers;
+  const site::DriverTable& drivers;
   const Options options;
   auth::Directory directory;
   auth::Authenticator authenticator;

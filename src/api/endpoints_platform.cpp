@@ -2,6 +2,7 @@
 #include "api/requests.h"
 #include "api/views.h"
 #include "spec/platform_json.h"
+#include "spec/site_spec.h"
 
 namespace atl::api {
 namespace {
@@ -195,6 +196,25 @@ std::vector<Endpoint> site_endpoints() {
        .tag = "sites",
        .response = site_list_shape,
        .handle = list_sites},
+      {.method = "POST",
+       .path = "/api/v1/sites",
+       .summary = "Add a site while the server runs.",
+       .tag = "sites",
+       .needs = Needs::platform_admin,
+       .request = shape_of<spec::SiteWish>,
+       .status = 201,
+       .response = site_shape,
+       .handle = add_site,
+       .changes = true},
+      {.method = "DELETE",
+       .path = "/api/v1/sites/{site}",
+       .summary = "Remove a site that was added and has no work.",
+       .tag = "sites",
+       .needs = Needs::platform_admin,
+       .params = {site},
+       .status = 204,
+       .handle = remove_site,
+       .changes = true},
       {.path = "/api/v1/sites/{site}",
        .summary = "Show a site.",
        .tag = "sites",

@@ -55,6 +55,26 @@ TEST_F(Explained, WhatRunsAndWhatHasEndedDoesNotWait) {
   EXPECT_EQ(as("rival", "GET", "/api/v1/jobs/1/explain").status, 404);
 }
 
+TEST_F(Explained, WhatCannotBeAskedSaysWhyAndWhatThatMeans) {
+  fill();
+  driver->troubles["node1"] = "no route to host";
+  const AttemptId attempt = driver->started.at(0).attempt;
+  driver->sink(core::AttemptStarted{attempt, clock.time});
+  driver->sink(core::AttemptUnreachable{attempt, true});
+  settle();
+  const std::string sentence =
+      R"("sentence":"local/node1 cannot be asked: no route to host; 1 goes on there as far as anybody )"
+      R"(knows, and is not started elsewhere before it is known to have ended")";
+  const http::Response why = as("ada", "GET", "/api/v1/jobs/1/explain");
+  EXPECT_TRUE(says(why, R"("reason":"unreachable",)" + sentence)) << why.body;
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/jobs/1"), sentence));
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/sites/local"),
+                   R"("node_trouble":{"node1":"no route to host"})"));
+  driver->sink(core::AttemptUnreachable{attempt, false});
+  settle();
+  EXPECT_TRUE(says(as("ada", "GET", "/api/v1/jobs/1"), R"("sentence":null)"));
+}
+
 // More jobs than a state is copied for: copies of the copy run ahead.
 TEST_F(Explained, InALongLineToo) {
   fill();

@@ -111,6 +111,8 @@ void show_whoami(const CallPtr& call);
 
 void list_sites(const CallPtr& call);  // sites.cpp
 void show_site(const CallPtr& call);
+void add_site(const CallPtr& call);
+void remove_site(const CallPtr& call);
 void drain_site(const CallPtr& call);
 void undrain_site(const CallPtr& call);
 void drain_node(const CallPtr& call);

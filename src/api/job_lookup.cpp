@@ -2,6 +2,7 @@
 
 #include "api/job_tag.h"
 #include "api/progress_view.h"
+#include "api/unreachable.h"
 #include "core/scheduling/explain.h"
 
 namespace atl::api {
@@ -122,7 +123,10 @@ void find_job(const CallPtr& call, JobId id, Want want, std::function<void(Found
         const core::Job* job = state.job(id);
         if (!job) return Copy();
         if (!core::may_view(state, call->actor, job->ns)) return tl::unexpected(no_such_job(id));
-        return Copy(copy_live(state, *job, want, call->context.options.now()));
+        FoundJob found = copy_live(state, *job, want, call->context.options.now());
+        if (found.sentence.empty())
+          found.sentence = unreachable_sentence(state, call->context.drivers, *job, want.index);
+        return Copy(std::move(found));
       },
       [call, id, want, then = std::move(then)](Copy found) {
         const auto checked = [call, want, then](FoundJob known) {
@@ -182,8 +186,7 @@ Result<Where> locate(Context& context, const FoundJob& found, TaskId task,
 }
 
 Result<std::shared_ptr<site::SiteDriver>> driver_for(Context& context, const std::string& site) {
-  const auto it = context.drivers.find(site);
-  if (it != context.drivers.end()) return it->second;
+  if (auto driver = context.drivers.find(site)) return driver;
   return fail(ErrorCode::unavailable, "its site is not connected");
 }
 

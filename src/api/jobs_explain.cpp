@@ -4,6 +4,7 @@
 #include "api/job_lookup.h"
 #include "api/jobs_submit.h"
 #include "api/outlook.h"
+#include "api/unreachable.h"
 
 namespace atl::api {
 namespace {
@@ -78,6 +79,14 @@ void explain_live(const CallPtr& call, const Question& asked) {
     if (!job) return explain_ended(call, asked);
     if (!core::may_view(state, call->actor, job->ns)) return call->refuse(no_such_job(asked.job));
     const Time now = call->context.options.now();
+    if (!waits(*job, asked)) {
+      Explanation why;
+      why.sentence = unreachable_sentence(state, call->context.drivers, *job, asked.index);
+      if (!why.sentence.empty())
+        return call->respond_json(explanation_body(state, asked.name(),
+                                                   state_in(*job, asked).value_or(JobState::ended),
+                                                   why, nullptr, "unreachable"));
+    }
     auto copy = call->context.runtime.begin_aside(
         call->context.aside, [&](core::State& own) { return explain_fully(own, asked, now); });
     if (!copy && copy.error().code == ErrorCode::exhausted) return call->refuse(503, copy.error());

@@ -12,12 +12,16 @@ namespace {
 
 constexpr size_t kPiece = 128 << 10;
 
-// The directory of the job on whatever site has one; it is the same for all tasks.
+// The directory of the job on whatever site has one; it is the same for all tasks. Every site says
+// where it would be: the one that is there counts, else the first.
 Result<std::string> directory_of(Context& context, JobId id) {
-  for (const auto& [name, driver] : context.drivers) {
+  std::string first;
+  for (const auto& [name, driver] : *context.drivers.all()) {
     const std::string directory = driver->job_directory(id);
-    if (!directory.empty()) return directory;
+    if (!directory.empty() && access(directory.c_str(), F_OK) == 0) return directory;
+    if (first.empty()) first = directory;
   }
+  if (!first.empty()) return first;
   return fail(ErrorCode::not_found, "the job has no directory of files", "id");
 }
 

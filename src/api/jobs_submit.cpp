@@ -38,7 +38,7 @@ Result<spec::JobSpec> with_directives(spec::JobSpec spec, std::vector<std::strin
 // Work that says how to pretend goes where that is done.
 Result<void> choose_simulated(const core::State& table, const spec::JobSpec& spec,
                               core::Terms& terms) {
-  if (!spec.simulate || !terms.site.empty()) return {};
+  if (!spec.simulate || !spec.site.value_or("").empty()) return {};
   std::string names;
   for (const auto& [id, site] : table.sites) {
     if (site.kind != "simulated") continue;

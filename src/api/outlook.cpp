@@ -208,14 +208,16 @@ void write_outlook(spec::JsonWriter& json, const Explanation& why, const Expecte
 }
 
 std::string explanation_body(const core::State& table, const std::string& id, JobState state,
-                             const Explanation& why, const ExpectedStart* starts) {
+                             const Explanation& why, const ExpectedStart* starts,
+                             const char* reason) {
   std::string body;
   spec::JsonWriter json(body);
   json.begin_object()
       .member("id", id)
       .member("state", kStateWords[static_cast<size_t>(state)])
       .key("reason");
-  why.sentence.empty() ? json.null() : json.text(core::scheduling::reason_word(why));
+  why.sentence.empty() ? json.null()
+                       : json.text(reason ? reason : core::scheduling::reason_word(why));
   json.key("sentence");
   why.sentence.empty() ? json.null() : json.text(why.sentence);
   json.key("waits_for").begin_array();

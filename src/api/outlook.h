@@ -38,9 +38,10 @@ Outlooks look_ahead(core::State& own, Time now, const std::set<JobId>& jobs,
                     const LookOptions& options = {});
 
 // The answer to `explain`; `id` is "12" or "12[3]". Without a forecast if there is none, and of a
-// job that has ended.
+// job that has ended. `reason`: the word for it, where the explanation is not about waiting.
 std::string explanation_body(const core::State& table, const std::string& id, JobState state,
-                             const core::scheduling::Explanation& why, const ExpectedStart* starts);
+                             const core::scheduling::Explanation& why, const ExpectedStart* starts,
+                             const char* reason = nullptr);
 
 // Members of an object: expected_start and alternatives.
 void write_outlook(spec::JsonWriter& json, const core::scheduling::Explanation& why,

@@ -63,11 +63,11 @@ std::vector<std::optional<site::Progress>> ask_progress(Context& context, const 
   std::vector<std::optional<site::Progress>> all(placed.size());
   for (const auto& [site, which] : by_site) {
     const auto driver = context.drivers.find(name_of(table, site));
-    if (driver == context.drivers.end()) continue;
+    if (!driver) continue;
     std::vector<AttemptId> attempts;
     attempts.reserve(which.size());
     for (const size_t i : which) attempts.push_back(placed[i].attempt);
-    auto told = driver->second->progress(attempts);
+    auto told = driver->progress(attempts);
     for (size_t i = 0; i < which.size() && i < told.size(); ++i) all[which[i]] = std::move(told[i]);
   }
   return all;

@@ -64,6 +64,7 @@ constexpr Sample kSamples[] = {
     {"GET", "/api/v1/jobs/{id}/files/{path...}", "/api/v1/jobs/1/files/a.txt", ""},
     {"PUT", "/api/v1/jobs/{id}/files/{path...}", "/api/v1/jobs/1/files/b.txt", "x"},
     {"POST", "/api/v1/namespaces", nullptr, R"({"name":"fresh"})"},
+    {"POST", "/api/v1/sites", nullptr, R"({"name":"fresh","simulated":{}})"},
     {"PUT", "/api/v1/namespaces/{namespace}/quota", nullptr, R"({"cpus":64})"},
     {"PUT", "/api/v1/namespaces/{namespace}/members/{user}",
      "/api/v1/namespaces/default/members/rival", R"({"role":"viewer"})"},

@@ -30,9 +30,8 @@ void serve(Context& context, size_t index, std::shared_ptr<http::Exchange> excha
 }  // namespace
 
 Service::Service(runtime::Runtime& runtime, journal::Journal& journal, journal::History& history,
-                 Drivers drivers, Options options)
-    : context_(std::make_unique<Context>(runtime, journal, history, std::move(drivers),
-                                         std::move(options))) {
+                 Options options)
+    : context_(std::make_unique<Context>(runtime, journal, history, std::move(options))) {
   Context& context = *context_;
   runtime.on_commit([&context](uint64_t sequence, const core::Events& events) {
     context.directory.on_commit(context.runtime.state(), events);

@@ -1,9 +1,8 @@
 // The HTTP API over a runtime: /api/v1, /cloudmesh, /openapi.json, /docs, /healthz, /readyz,
 // /version and /metrics.
 //
-//   auto drivers = …;                                   the same that the runtime was given
-//   api::Service service(runtime, journal, history, drivers, options);   before runtime.open(): it
-//   listens to commits runtime.open();  service.ready();  runtime.start(); http::Router router;
+//   api::Service service(runtime, journal, history, options);   before runtime.open(): it listens
+//   to commits runtime.open();  service.ready();  runtime.start(); http::Router router;
 //   service.mount(router);  http::Server::start(server_options, std::move(router));
 //
 // Stop in the order: server, runtime, service. Handlers run on the server's threads, look at the
@@ -71,14 +70,12 @@ struct Options {
   std::function<std::vector<std::string>()> listen;  // addresses served over TCP, for /version
 };
 
-using Drivers = std::map<std::string, std::shared_ptr<site::SiteDriver>>;
-
 struct Context;
 
 class Service {
  public:
   Service(runtime::Runtime& runtime, journal::Journal& journal, journal::History& history,
-          Drivers drivers, Options options = {});
+          Options options = {});
   ~Service();
 
   // After runtime.open(), before it runs: publishes who is known.

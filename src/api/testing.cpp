@@ -79,8 +79,7 @@ void ApiTest::SetUp() {
     backed_up = true;
     return {};
   };
-  service = std::make_unique<Service>(*runtime, journal, journal, Drivers{{"local", driver}},
-                                      service_options);
+  service = std::make_unique<Service>(*runtime, journal, journal, service_options);
   ASSERT_TRUE(runtime->open());
   service->ready();
   service->mount(router);

@@ -55,7 +55,9 @@ class TestDriver : public site::SiteDriver {
   std::string job_directory(JobId) override { return directory; }
   void purge(JobId) override {}
   void close() override {}
+  std::map<std::string, std::string> node_trouble() override { return troubles; }
 
+  std::map<std::string, std::string> troubles;
   site::ReportSink sink;
   std::vector<site::StartOrder> started;
   std::vector<AttemptId> stopped;

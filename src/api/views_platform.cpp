@@ -142,6 +142,11 @@ constexpr std::array kSite{always(Kind::text, "name", "Its name."),
                            always(Kind::boolean, "draining", "Whether nothing new starts there."),
                            always(Kind::boolean, "reported", "Whether it has said what it has."),
                            always(Kind::texts, "abilities", "What it can do."),
+                           maybe(Kind::any, "definition",
+                                 "What it was added with, for platform administrators; null where "
+                                 "the configuration has it."),
+                           maybe(Kind::text, "trouble", "What is wrong with it as a whole."),
+                           always(Kind::text_map, "node_trouble", "What is wrong, by node."),
                            always(Kind::objects, "nodes", "Its machines.", node_shape)};
 constexpr std::array kSiteList{always(Kind::objects, "sites", "All of them.", site_shape)};
 

@@ -28,18 +28,25 @@ Result<void> ask(runtime::Runtime& runtime, core::Command command) {
 
 Result<void> add_missing_sites(runtime::Runtime& runtime, const Config& config) {
   for (const auto& [name, site] : config.sites) {
-    if (runtime.state().site_named(name)) continue;
+    const core::Site* known = runtime.state().site_named(name);
+    if (known && !known->definition.empty())
+      return fail(
+          ErrorCode::conflict,
+          "the configuration has a site " + quote(name) +
+              ", and one of that name was added with `atoll site add`: give it another name "
+              "in the configuration, or remove the other one first");
+    if (known) continue;
     if (auto added = ask(runtime, core::AddSite{name, site.kind}); !added) return added;
   }
   return {};
 }
 
 // A site that the file no longer names has no driver: nothing may be placed there, and it goes once
-// it is empty.
+// it is empty. Those that a command added are none of the file's business.
 Result<void> retire_unknown_sites(runtime::Runtime& runtime, const Config& config) {
   std::vector<std::string> unknown;
   for (const auto& [id, site] : runtime.state().sites) {
-    if (!config.sites.count(site.name)) unknown.push_back(site.name);
+    if (!config.sites.count(site.name) && site.definition.empty()) unknown.push_back(site.name);
   }
   for (const std::string& name : unknown) {
     if (ask(runtime, core::RemoveSite{name})) continue;

@@ -44,11 +44,15 @@ struct Server::Parts {
   std::unique_ptr<api::Service> service;
   std::unique_ptr<http::Server> http;
   std::unique_ptr<FileWatch> files;
+  std::map<SiteId, std::string> site_names;  // of the runtime's thread, once that runs
   std::mutex isolation_mutex;
   IsolationChoice isolation_choice;
 
   Result<void> open_journal();
   Result<void> check_listening() const;
+  void connect_site(const core::SiteAdded& site);
+  void disconnect_site(SiteId id);
+  void connect_known_sites();
   void choose_isolation_for_jobs();
   IsolationChoice isolation();
   std::string url() const;
@@ -89,7 +93,7 @@ Result<void> Server::Parts::check_listening() const {
 }
 
 void Server::Parts::purge(const std::vector<JobId>& jobs) {
-  for (const auto& [name, driver] : sites.drivers) {
+  for (const auto& [name, driver] : *runtime->drivers().all()) {
     for (const JobId job : jobs) driver->purge(job);
   }
 }
@@ -108,7 +112,7 @@ void Server::Parts::build_runtime() {
   });
   runtime->set_notice_sender([this](const core::Notice& notice) { notifier->send(notice); });
   steward = std::make_unique<steward::Steward>(
-      steward::Sources{journal->history(), sites.drivers},
+      steward::Sources{journal->history(), runtime->drivers()},
       [this](core::Report report, std::vector<journal::Blob> blobs) {
         runtime->post(std::move(report), std::move(blobs));
       });
@@ -123,12 +127,44 @@ void Server::Parts::build_runtime() {
     (*zone)();
   });
   runtime->on_commit([this](uint64_t, const core::Events& events) {
+    bool people = false;
     for (const core::Event& event : events) {
-      const bool people = std::holds_alternative<core::UserCreated>(event.body) ||
-                          std::holds_alternative<core::UserChanged>(event.body);
-      if (people) return choose_isolation_for_jobs();
+      people |= std::holds_alternative<core::UserCreated>(event.body) ||
+                std::holds_alternative<core::UserChanged>(event.body);
+      if (const auto* added = std::get_if<core::SiteAdded>(&event.body)) connect_site(*added);
+      if (const auto* removed = std::get_if<core::SiteRemoved>(&event.body))
+        disconnect_site(removed->id);
     }
+    if (people) choose_isolation_for_jobs();
   });
+}
+
+// On the runtime's thread, once the site is durable; the driver is made on another one.
+void Server::Parts::connect_site(const core::SiteAdded& site) {
+  site_names[site.id] = site.name;
+  if (site.definition.empty()) return;
+  background->post([this, site] {
+    runtime->attach(site.id, make_defined_site(options.home, journal->identity(), site.name,
+                                               site.kind, site.definition));
+  });
+}
+
+void Server::Parts::disconnect_site(SiteId id) {
+  const auto name = site_names.find(id);
+  if (name == site_names.end()) return;
+  auto driver = runtime->drivers().take(name->second);
+  site_names.erase(name);
+  if (driver) background->post([driver = std::move(driver)] { driver->close(); });
+}
+
+// Before the runtime runs: those of which the journal tells.
+void Server::Parts::connect_known_sites() {
+  for (const auto& [id, site] : runtime->state().sites) {
+    site_names[id] = site.name;
+    if (site.definition.empty()) continue;
+    runtime->add_driver(site.name, make_defined_site(options.home, journal->identity(), site.name,
+                                                     site.kind, site.definition));
+  }
 }
 
 // On the runtime's thread: whenever somebody joins or leaves.
@@ -175,8 +211,7 @@ api::Options Server::Parts::api_options() {
 }
 
 void Server::Parts::build_service() {
-  service = std::make_unique<api::Service>(*runtime, *journal, journal->history(), sites.drivers,
-                                           api_options());
+  service = std::make_unique<api::Service>(*runtime, *journal, journal->history(), api_options());
 }
 
 Result<void> Server::Parts::serve() {
@@ -223,6 +258,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
     spdlog::warn("{}", damage);
   if (auto ready = bootstrap(*parts->runtime, parts->options.config); !ready)
     return tl::unexpected(ready.error());
+  parts->connect_known_sites();
   parts->choose_isolation_for_jobs();
   parts->service->ready();
   parts->runtime->adopt();
@@ -244,7 +280,7 @@ void Server::stop() {
   parts_->files.reset();
   parts_->service->stop();
   parts_->http->stop();
-  for (const auto& [name, driver] : parts_->sites.drivers) driver->close();
+  for (const auto& [name, driver] : *parts_->runtime->drivers().all()) driver->close();
   parts_->runtime->stop();
   parts_->steward->stop();
   parts_->notifier->stop();

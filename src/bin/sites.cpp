@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "site/absent_driver.h"
 #include "site/simulated/simulated_driver.h"
+#include "site/ssh/ssh_driver.h"
+#include "spec/site_spec.h"
 
 namespace atl::bin {
 namespace {
@@ -27,11 +31,15 @@ class LocalSamples : public api::SampleSource {
   std::shared_ptr<site::LocalDriver> driver_;
 };
 
+std::string installation_of(const journal::Identity& identity) {
+  return identity.installation + "-" + std::to_string(identity.epoch);
+}
+
 std::shared_ptr<site::LocalDriver> local_site(const std::string& home, const SiteConfig& site,
                                               const journal::Identity& identity) {
   site::LocalOptions options;
   options.home = home;
-  options.installation = identity.installation + "-" + std::to_string(identity.epoch);
+  options.installation = installation_of(identity);
   options.cpu_milli = site.cpu_milli;
   options.memory_bytes = site.memory_bytes;
   options.devices = site.devices;
@@ -53,7 +61,77 @@ std::shared_ptr<site::SiteDriver> simulated_site(const std::string& name, const 
   return std::make_shared<site::SimulatedDriver>(std::move(options));
 }
 
+// "gpu:a100": 2 as two devices.
+void add_devices(SiteConfig& site, const std::string& name, int64_t count) {
+  const size_t colon = name.find(':');
+  core::Device device;
+  device.kind = name.substr(0, colon);
+  if (colon != std::string::npos) device.model = name.substr(colon + 1);
+  device.simulated = true;
+  for (int64_t i = 0; i < count; ++i) {
+    device.unit = device.kind + std::to_string(site.devices.size());
+    site.devices.push_back(device);
+  }
+}
+
+SiteConfig config_of(const spec::SimulatedSite& said) {
+  SiteConfig site;
+  site.kind = "simulated";
+  if (said.cpus) site.cpu_milli = said.cpus->milli;
+  if (said.memory) site.memory_bytes = said.memory->count;
+  site.nodes = static_cast<uint32_t>(said.nodes.value_or(1));
+  if (said.devices) {
+    for (const auto& [name, count] : *said.devices) add_devices(site, name, count);
+  }
+  return site;
+}
+
+Result<std::shared_ptr<site::SiteDriver>> ssh_site(const std::string& home,
+                                                   const journal::Identity& identity,
+                                                   const std::string& name,
+                                                   const spec::SshSite& said) {
+  site::SshOptions options;
+  options.site = name;
+  options.home = home;
+  options.installation = installation_of(identity);
+  options.hosts = said.hosts.value_or(std::vector<std::string>{});
+  options.ssh_config = said.config.value_or("");
+  options.root = said.directory.value_or("");
+  if (said.lease) options.lease = *said.lease;
+  if (said.poll) options.poll = *said.poll;
+  if (auto ok = site::check_ssh_options(options); !ok) return tl::unexpected(ok.error());
+  return std::make_shared<site::SshDriver>(std::move(options));
+}
+
+Result<std::shared_ptr<site::SiteDriver>> driver_of(const std::string& home,
+                                                    const journal::Identity& identity,
+                                                    const std::string& name,
+                                                    const std::string& kind,
+                                                    const std::string& definition) {
+  if (kind == "ssh") {
+    const auto said = spec::parse_json<spec::SshSite>(definition);
+    if (!said) return tl::unexpected(said.error());
+    return ssh_site(home, identity, name, *said);
+  }
+  if (kind == "simulated") {
+    const auto said = spec::parse_json<spec::SimulatedSite>(definition);
+    if (!said) return tl::unexpected(said.error());
+    return simulated_site(name, config_of(*said));
+  }
+  return fail(ErrorCode::invalid, "this program has no driver for sites of kind " + quote(kind));
+}
+
 }  // namespace
+
+std::shared_ptr<site::SiteDriver> make_defined_site(const std::string& home,
+                                                    const journal::Identity& identity,
+                                                    const std::string& name,
+                                                    const std::string& kind,
+                                                    const std::string& definition) {
+  auto made = driver_of(home, identity, name, kind, definition);
+  if (made) return std::move(*made);
+  return std::make_shared<site::AbsentDriver>(made.error().message);
+}
 
 Sites make_sites(const std::string& home, const Config& config, const journal::Identity& identity) {
   Sites sites;

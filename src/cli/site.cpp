@@ -1,4 +1,6 @@
 // site: where work runs.
+#include "cli/site.h"
+
 #include <ostream>
 
 #include "base/amount.h"
@@ -10,12 +12,12 @@
 namespace atl::cli {
 namespace {
 
-std::string site_path(const std::string& name) { return "/sites/" + encode(name); }
-
 Cell status_cell(const Json& site) {
   if (site["draining"].truth()) return {"draining", Color::warning};
   if (site["gone"].truth()) return {"gone", Color::bad};
   if (site.has("reported") && !site["reported"].truth()) return {"silent", Color::bad};
+  if (site.has("trouble") || !site["node_trouble"].members().empty())
+    return {"trouble", Color::warning};
   return {"ready", Color::good};
 }
 
@@ -88,6 +90,13 @@ Result<int> show_site(Session& session, const std::string& name) {
     const Cell status = status_cell(*site);
     card.line("site", site->text("name"), Color::strong).line("kind", site->text("kind"));
     card.line("status", status.text, status.color).line("abilities", join((*site)["abilities"]));
+    for (const auto& [key, value] : (*site)["definition"].members())
+      card.line(key, value.is_array()    ? join(value)
+                     : value.is_object() ? value.compact()
+                                         : value.text());
+    if (site->has("trouble")) card.line("trouble", site->text("trouble"), Color::bad);
+    for (const auto& [node, sentence] : (*site)["node_trouble"].members())
+      card.line("trouble", node + ": " + sentence.text(), Color::bad);
     return card.str() + "\n" +
            format_list(node_view(), (*site)["nodes"].items(), session.globals, session.terminal);
   });
@@ -95,6 +104,18 @@ Result<int> show_site(Session& session, const std::string& name) {
 }
 
 }  // namespace
+
+std::string site_path(const std::string& name) { return "/sites/" + encode(name); }
+
+std::string capacity_of(const Json& site) {
+  double cpus = 0;
+  int64_t memory = 0;
+  for (const Json& node : site["nodes"].items()) {
+    cpus += node["cpus"].number();
+    memory += node["memory_bytes"].integer();
+  }
+  return format_milli(static_cast<int64_t>(cpus * 1000 + 0.5)) + " cpus, " + format_bytes(memory);
+}
 
 View node_view() {
   return {.columns = {
@@ -112,8 +133,10 @@ View node_view() {
 }
 
 void add_site_verbs(Verbs& verbs) {
-  CLI::App* noun = verbs.add_noun("site", "Sites: list, show, drain, undrain",
+  CLI::App* noun = verbs.add_noun("site", "Sites: list, show, add, remove, check, drain, undrain",
                                   "atoll site list\natoll site show local\n"
+                                  "atoll site add lab --ssh gpu1 gpu2\n"
+                                  "atoll site check lab            what works there\n"
                                   "atoll site drain local          before maintenance");
   verbs.add(noun, "list", "List the places where work runs", "atoll site list",
             [](Session& session) { return show_list(session, "/sites", site_view()); });
@@ -137,6 +160,8 @@ void add_site_verbs(Verbs& verbs) {
         return do_and_say(session, "POST", site_path(name) + "/undrain", "", name,
                           name + " takes work again");
       });
+  add_site_change_verbs(verbs, noun);
+  add_site_check_verb(verbs, noun);
 }
 
 }  // namespace atl::cli

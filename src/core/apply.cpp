@@ -77,6 +77,7 @@ void Application::operator()(const SiteAdded& e) {
   site.id = e.id;
   site.name = e.name;
   site.kind = e.kind;
+  site.definition = e.definition;
   state_.sites.emplace(e.id, std::move(site));
   state_.site_names.emplace(e.name, e.id);
   count_capacity(state_);

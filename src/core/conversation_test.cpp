@@ -166,6 +166,7 @@ SubmitJob Conversation::job_from(Arguments& args) {
   if (args.count("gpus"))
     job.terms.resources.devices = {
         {"gpu", args["model"], static_cast<uint32_t>(std::stoul(args["gpus"]))}};
+  job.terms.site = args["site"];
   if (args.count("priority")) job.terms.priority = std::stoi(args["priority"]);
   if (args.count("retries"))
     job.terms.retry.max = static_cast<uint32_t>(std::stoul(args["retries"]));
@@ -276,8 +277,9 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     return ask(args, SetQuota{args["ns"], quota});
   }
   if (verb == "site") {
-    std::string out =
-        state_.site_named(args["name"]) ? "" : ask(args, AddSite{args["name"], "simulated"});
+    std::string out = state_.site_named(args["name"])
+                          ? ""
+                          : ask(args, AddSite{args["name"], "simulated", args["definition"]});
     NodeCapacity node{"n1",
                       parse_milli(args["cpus"]).value(),
                       parse_bytes(args.count("mem") ? args["mem"] : "8Gi").value(),
@@ -288,6 +290,7 @@ std::string Conversation::act(const std::string& verb, Arguments& args) {
     const std::vector<std::string> abilities(args.count("line"), scheduling::kLineAbility);
     return out + report(SiteProbed{args["name"], {{node}, abilities}});
   }
+  if (verb == "remove_site") return ask(args, RemoveSite{args["name"]});
   if (verb == "drain") return ask(args, DrainSite{args["name"], true});
   if (verb == "undrain") return ask(args, DrainSite{args["name"], false});
   if (verb == "submit") return ask(args, SubmitJobs{{job_from(args)}});

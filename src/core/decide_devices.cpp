@@ -9,6 +9,7 @@
 #include "core/scheduling/devices.h"
 #include "core/scheduling/explain.h"
 #include "core/scheduling/place.h"
+#include "core/site_choice.h"
 
 namespace atl::core {
 namespace {
@@ -122,7 +123,7 @@ std::string other_site(const State& state, Terms terms) {
   const std::string named = terms.site;
   std::string less;
   for (const auto& [id, site] : state.sites) {
-    if (site.name == named) continue;
+    if (site_rank(named, site.name, only_by_name(state, site))) continue;
     terms.site = site.name;
     const std::string write = (named.empty() ? ", and takes only work that names it" : "") +
                               std::string(": write --site ") + site.name;
@@ -201,7 +202,8 @@ void settle_parts(const State& state, Resources& resources) {
 std::string why_no_device(const State& state, const Terms& terms) {
   if (std::string other = other_site(state, terms); !other.empty()) return other;
   if (terms.resources.devices.empty())
-    return terms.site.empty() ? "there is no node yet" : "site " + terms.site + " has no node yet";
+    return named_sites(terms.site).empty() ? "there is no node yet"
+                                           : "site " + terms.site + " has no node yet";
   for (const DeviceRequest& request : terms.resources.devices) {
     const Offer offer = offer_for(state, terms, request);
     if (!offer.serves) return why_not(offer, request);

@@ -10,6 +10,7 @@
 #include "core/scheduling/explain.h"
 #include "core/scheduling/place.h"
 #include "core/scheduling/sentence.h"
+#include "core/site_choice.h"
 
 namespace atl::core {
 namespace {
@@ -35,6 +36,7 @@ Result<void> check_terms(const Terms& terms) {
   if (auto ok = check_range("memory", r.memory_bytes, 0, kMemoryBytesMax, format_bytes); !ok)
     return ok;
   if (auto ok = check_devices(r.devices); !ok) return ok;
+  if (auto ok = check_site_choice(terms.site); !ok) return ok;
   if (auto ok = check_range("priority", terms.priority, -kPriorityMax, kPriorityMax, plain); !ok)
     return ok;
   if (auto ok = check_range("time", terms.wall.us, 0, kWallMax.us, span); !ok) return ok;
@@ -96,11 +98,7 @@ Result<void> check_dependencies(const State& state, const Actor& actor,
 
 Result<void> check_feasible(const State& state, const SubmitJob& job) {
   if (job.keep) return {};
-  if (!job.terms.site.empty() && !state.site_named(job.terms.site)) {
-    Error error = no_such_site(state, job.terms.site, "site");
-    error.code = ErrorCode::invalid;
-    return tl::unexpected(std::move(error));
-  }
+  if (auto ok = check_sites_exist(state, job.terms.site); !ok) return ok;
   const bool any_reported = std::any_of(state.sites.begin(), state.sites.end(),
                                         [](const auto& entry) { return entry.second.reported; });
   if (!any_reported || scheduling::feasible(state, job.terms)) return {};

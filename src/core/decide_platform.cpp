@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "core/queue/index.h"
 #include "core/schedule/index.h"
+#include "core/site_choice.h"
 
 namespace atl::core {
 namespace {
@@ -238,7 +239,13 @@ Result<void> decide_command(const State& state, const Actor& actor, const AddSit
   if (auto ok = check_identifier(command.name, "name"); !ok) return ok;
   if (state.site_named(command.name))
     return fail(ErrorCode::conflict, "site " + quote(command.name) + " exists", "name");
-  draft.add(SiteAdded{SiteId{state.counters.site + 1}, command.name, command.kind});
+  if (command.name == kAnySite)
+    return fail(ErrorCode::invalid,
+                "no site may be called any: work that says so means all of them", "name");
+  if (command.definition.size() > kSiteDefinitionBytesMax)
+    return fail(ErrorCode::too_large, "the settings of a site may have at most 256 KiB", "site");
+  draft.add(
+      SiteAdded{SiteId{state.counters.site + 1}, command.name, command.kind, command.definition});
   return {};
 }
 
@@ -249,7 +256,9 @@ Result<void> decide_command(const State& state, const Actor& actor, const Remove
   if (!site) return tl::unexpected(no_such_site(state, command.name, "name"));
   for (const auto& [name, node] : site->nodes) {
     if (!node.holders.empty())
-      return fail(ErrorCode::conflict, "site " + site->name + " still runs work; drain it first",
+      return fail(ErrorCode::conflict,
+                  "site " + site->name + " still runs work: `atoll site drain " + site->name +
+                      "` lets it end and starts no more, and then it can be removed",
                   "name");
   }
   draft.add(SiteRemoved{site->id});

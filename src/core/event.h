@@ -76,6 +76,7 @@ struct SiteAdded {
   SiteId id;
   std::string name;
   std::string kind;
+  std::string definition;  // its settings as JSON; empty: the configuration has them
   bool operator==(const SiteAdded&) const = default;
 };
 struct SiteRemoved {
@@ -313,7 +314,7 @@ ATOLL_DESCRIBE(MemberSet, id, user, role)
 ATOLL_DESCRIBE(MemberRemoved, id, user)
 ATOLL_DESCRIBE(TokenCreated, id, user, hash, note, expires, read_only, namespaces)
 ATOLL_DESCRIBE(TokenRevoked, id)
-ATOLL_DESCRIBE(SiteAdded, id, name, kind)
+ATOLL_DESCRIBE(SiteAdded, id, name, kind, definition)
 ATOLL_DESCRIBE(SiteRemoved, id)
 ATOLL_DESCRIBE(SiteReported, id, report)
 ATOLL_DESCRIBE(SiteDrained, id, draining)

@@ -181,6 +181,8 @@ struct RevokeToken {
 struct AddSite {
   std::string name;
   std::string kind;
+  // Its settings as JSON, which src/spec has checked; empty: the configuration has them.
+  std::string definition = {};
 };
 struct RemoveSite {
   std::string name;

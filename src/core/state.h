@@ -135,6 +135,7 @@ struct Site {
   bool reported = false;
   std::vector<std::string> abilities;
   std::map<std::string, Node> nodes;
+  std::string definition;  // as it was added; empty: the configuration has it
   // derived
   bool by_name = false;  // no part of the platform that is shared: what is held here counts nowhere
   bool operator==(const Site&) const = default;
@@ -375,7 +376,7 @@ ATOLL_DESCRIBE(Token, id, user, hash, note, created, expires, read_only, namespa
 ATOLL_DESCRIBE(Namespace, id, name, members, quota, stake, account, user_accounts, paces)
 ATOLL_DESCRIBE(Cohort, id, name, quota, stake, account)
 ATOLL_DESCRIBE(Node, capacity, gone, draining)
-ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes)
+ATOLL_DESCRIBE(Site, id, name, kind, draining, reported, abilities, nodes, definition)
 ATOLL_DESCRIBE(TaskBackoff, not_before, reason)
 ATOLL_DESCRIBE(TaskStarting, placement, placed)
 ATOLL_DESCRIBE(TaskRunning, placement, placed, started, unreachable)

@@ -37,7 +37,7 @@ Runtime::Runtime(Clock& clock, journal::Journal& journal, journal::History& hist
 Runtime::~Runtime() { stop(); }
 
 void Runtime::add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver) {
-  drivers_[site] = std::move(driver);
+  drivers_.put(site, std::move(driver));
 }
 
 void Runtime::set_notice_sender(NoticeSender sender) { notice_sender_ = std::move(sender); }
@@ -57,23 +57,6 @@ Result<void> Runtime::open() {
   health_.sequence = sequence_;
   health_.damage = std::move(loaded->warning);
   return {};
-}
-
-void Runtime::adopt() {
-  std::map<SiteId, std::vector<AttemptId>> expected;
-  for (const auto& [id, job] : state_.jobs) {
-    for (const auto& [index, task] : job.tasks) {
-      if (const auto* placement = core::placement_of(task.state)) {
-        expected[placement->site].push_back({id, index, task.attempt});
-      }
-    }
-  }
-  for (const auto& [name, driver] : drivers_) {
-    const core::Site* site = state_.site_named(name);
-    driver->adopt(site ? std::move(expected[site->id]) : std::vector<AttemptId>{},
-                  [this](core::Report report) { post(std::move(report)); });
-  }
-  send(core::pending_effects(state_));
 }
 
 void Runtime::post(Submission submission, Reply reply) {
@@ -320,7 +303,7 @@ bool Runtime::commit(Turn& turn) {
   send(std::move(turn.outward));
   // The sites' copies of results that no longer matter are dropped as well.
   if (!turn.stale.empty()) {
-    for (const auto& [name, driver] : drivers_) driver->forget(turn.stale);
+    for (const auto& [name, driver] : *drivers_.all()) driver->forget(turn.stale);
   }
   return true;
 }

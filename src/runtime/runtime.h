@@ -27,7 +27,7 @@
 #include "journal/journal.h"
 #include "runtime/aside.h"
 #include "runtime/payload_cache.h"
-#include "site/driver.h"
+#include "site/driver_table.h"
 
 namespace atl::runtime {
 
@@ -95,8 +95,13 @@ class Runtime {
   Runtime(Clock& clock, journal::Journal& journal, journal::History& history, Options options = {});
   ~Runtime();
 
-  // Before open(). The driver serves the site of that name once the state has one.
+  // Before adopt(). The driver serves the site of that name once the state has one.
   void add_driver(const std::string& site, std::shared_ptr<site::SiteDriver> driver);
+  // From any thread, while it runs: the driver of a site that was added, which is asked at once
+  // what runs there. Nothing happens when that site is gone by then.
+  void attach(SiteId id, std::shared_ptr<site::SiteDriver> driver);
+  // Those that serve now. Whoever takes one out closes it.
+  site::DriverTable& drivers() { return drivers_; }
   void set_notice_sender(NoticeSender sender);
   void set_steward(Steward steward);
   void set_secret_opener(SecretOpener opener);
@@ -177,6 +182,7 @@ class Runtime {
   void absorb(Turn& turn, core::Events events);
   bool commit(Turn& turn);
   void refuse(Turn& turn, const Error& error);
+  void adopt_site(SiteId id, site::SiteDriver& driver);
   void recover();
   void send(core::Effects effects);
   site::StartOrder start_order(const core::StartAttempt& effect);
@@ -202,7 +208,6 @@ class Runtime {
   journal::Journal& journal_;
   journal::History& history_;
   const Options options_;
-  std::map<std::string, std::shared_ptr<site::SiteDriver>> drivers_;
   NoticeSender notice_sender_;
   Steward steward_;
   SecretOpener secret_opener_;
@@ -219,6 +224,9 @@ class Runtime {
   bool tick_due_ = true;
   Time trial_at_;
   PayloadCache payloads_;
+
+  // Shared, with a lock of its own.
+  site::DriverTable drivers_;
 
   // Shared, under mutex_.
   mutable std::mutex mutex_;

@@ -22,7 +22,7 @@ class RecordingDriver : public site::SiteDriver {
   void adopt(std::vector<AttemptId> expected, site::ReportSink sink) override {
     adopted = std::move(expected);
     report = std::move(sink);
-    report(core::SiteProbed{"local", {{{"n1", 2000, 1 << 30, {}}}, {}}});
+    report(core::SiteProbed{site, {{{"n1", 2000, 1 << 30, {}}}, {}}});
   }
   void start(std::vector<site::StartOrder> orders) override {
     for (auto& order : orders) started.push_back(std::move(order));
@@ -43,6 +43,7 @@ class RecordingDriver : public site::SiteDriver {
   void purge(JobId) override {}
   void close() override {}
 
+  std::string site = "local";
   std::vector<AttemptId> adopted;
   std::vector<site::StartOrder> started;
   std::vector<site::StopOrder> stopped;
@@ -123,6 +124,41 @@ TEST_F(RuntimeTest, ASubmissionIsAnsweredDurableAndStarted) {
   EXPECT_EQ(driver->started[0].payload.argv.at(0), "/bin/true");
   EXPECT_EQ(driver->started[0].user, "root");
   EXPECT_EQ(driver->started[0].ns, "lab");
+}
+
+TEST_F(RuntimeTest, ADriverThatComesWhileItRunsGetsTheWorkOfItsSite) {
+  ASSERT_TRUE(ask(core::AddSite{"late", "simulated", "{}"}));
+  const SiteId id = runtime->state().site_named("late")->id;
+  const auto late = std::make_shared<RecordingDriver>();
+  late->site = "late";
+  runtime->attach(id, late);
+  drain();
+  EXPECT_EQ(runtime->drivers().find("late"), late);
+  core::SubmitJob job = plain_job();
+  job.terms.site = "late";
+  ASSERT_TRUE(ask(core::SubmitJobs{{job}}));
+  ASSERT_EQ(late->started.size(), 1u);
+  EXPECT_TRUE(driver->started.empty());
+
+  // Another one for the same site is told what runs there, and what may never have been started.
+  const auto next = std::make_shared<RecordingDriver>();
+  next->site = "late";
+  runtime->attach(id, next);
+  drain();
+  EXPECT_EQ(next->adopted, std::vector{late->started[0].attempt});
+  ASSERT_EQ(next->started.size(), 1u);
+  EXPECT_TRUE(next->started[0].repeated);
+}
+
+TEST_F(RuntimeTest, ADriverWhoseSiteIsGoneIsNotTaken) {
+  ASSERT_TRUE(ask(core::AddSite{"late", "simulated", "{}"}));
+  const SiteId id = runtime->state().site_named("late")->id;
+  ASSERT_TRUE(ask(core::RemoveSite{"late"}));
+  const auto late = std::make_shared<RecordingDriver>();
+  runtime->attach(id, late);
+  drain();
+  EXPECT_EQ(runtime->drivers().find("late"), nullptr);
+  EXPECT_FALSE(late->report);
 }
 
 TEST_F(RuntimeTest, ARepeatedKeyGivesTheFirstAnswerAndNoSecondJob) {

@@ -43,10 +43,11 @@ void Runtime::send(core::Effects effects) {
         },
         [](const auto&) {});
   }
+  const auto drivers = drivers_.all();
   const auto driver = [&](SiteId id) -> site::SiteDriver* {
     const auto site = state_.sites.find(id);
-    const auto it = site == state_.sites.end() ? drivers_.end() : drivers_.find(site->second.name);
-    return it == drivers_.end() ? nullptr : it->second.get();
+    const auto it = site == state_.sites.end() ? drivers->end() : drivers->find(site->second.name);
+    return it == drivers->end() ? nullptr : it->second.get();
   };
   for (auto& [id, attempts] : forgets) {
     if (auto* d = driver(id)) d->forget(std::move(attempts));

@@ -1,6 +1,7 @@
 #include "site/contract_test.h"
 #include "site/local/local_place.h"
 #include "site/simulated/simulated_driver.h"
+#include "site/ssh/ssh_place.h"
 
 namespace atl::site {
 namespace {
@@ -25,7 +26,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(ContractParam{"local", [] { return std::make_unique<LocalPlace>(); }},
                     ContractParam{"local_rlimits",
                                   [] { return std::make_unique<LocalPlace>(false); }},
-                    ContractParam{"simulated", [] { return std::make_unique<SimulatedPlace>(); }}),
+                    ContractParam{"simulated", [] { return std::make_unique<SimulatedPlace>(); }},
+                    ContractParam{"ssh", [] { return std::make_unique<SshPlace>(); }}),
     [](const testing::TestParamInfo<ContractParam>& info) { return info.param.name; });
 
 }  // namespace

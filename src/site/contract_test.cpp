@@ -97,7 +97,7 @@ void SiteContract::restart_driver() {
 
 TEST_P(SiteContract, ProbesFirst) {
   adopt();
-  ASSERT_EQ(seen_->site().nodes.size(), 1u);
+  ASSERT_FALSE(seen_->site().nodes.empty());
   EXPECT_GT(seen_->site().nodes[0].cpu_milli, 0);
 }
 
@@ -284,7 +284,7 @@ TEST_P(SiteContract, TwoHundredAtOnce) {
   std::vector<StartOrder> orders;
   for (uint64_t job = 1; job <= 200; ++job) orders.push_back(order(job, place_->sleeping(1000)));
   driver_->start(std::move(orders));
-  ASSERT_TRUE(seen_->wait_ended(size_t{200}));
+  ASSERT_TRUE(seen_->wait_ended(size_t{200}, place_->patience()));
   for (uint64_t job = 1; job <= 200; ++job) {
     EXPECT_EQ(seen_->result({JobId{job}, 0, 1}).exit_code, 0);
     EXPECT_EQ(seen_->ends({JobId{job}, 0, 1}), 1u);

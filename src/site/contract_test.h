@@ -54,6 +54,8 @@ class ContractPlace {
   virtual std::optional<core::Payload> talking() = 0;
   // Says that it is half-way or further, then goes on for a second or more.
   virtual core::Payload progressing() = 0;
+  // Seconds for a few hundred tasks, on a machine that has other work.
+  virtual int patience() { return 60; }
   // Work goes on while no driver is there.
   virtual bool outlives_driver() = 0;
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,6 +120,12 @@ class SiteDriver {
 
   // Removes logs and directories of a job that history no longer holds. Blocking.
   virtual void purge(JobId job) = 0;
+
+  // What is wrong with the site as a whole, a sentence; empty: nothing. And with each node of which
+  // something is, which may be one that was never reached. Cheap: what the driver knows, without
+  // asking anybody. From any thread.
+  virtual std::string trouble() { return {}; }
+  virtual std::map<std::string, std::string> node_trouble() { return {}; }
 
   // Stops reporting and lets go of the site; its work goes on.
   virtual void close() = 0;

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "site/local/files.h"
 
 namespace atl::site {
 namespace {
@@ -87,16 +88,6 @@ void walk(OwnedFd directory, const std::string& prefix, int depth, Walked& walke
     OwnedFd below(openat(directory.get(), entry->d_name, kDirectory));
     if (below.get() >= 0) walk(std::move(below), file.path + "/", depth + 1, walked);
   }
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/wire.h"
 #include "core/limits.h"
+#include "core/site_choice.h"
 
 namespace atl::spec {
 namespace {
@@ -212,6 +213,7 @@ Result<NewJob> to_submission(const JobSpec& spec) {
   job.terms.wall = spec.time.value_or(Duration{});
   job.terms.grace = spec.grace.value_or(job.terms.grace);
   job.terms.site = spec.site.value_or("");
+  if (job.terms.site == core::kAnySite) job.terms.site.clear();
   auto retry = retry_policy(spec.retries.value_or(RetriesSpec{}));
   if (!retry) return tl::unexpected(retry.error());
   job.terms.retry = std::move(*retry);

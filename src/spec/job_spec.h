@@ -127,6 +127,7 @@ inline constexpr int64_t kDefaultMemoryBytes =
 inline constexpr int64_t kMemoryBytesMin = 1 << 20;  // less holds no process
 inline constexpr int64_t kScriptBytesMax = 4 << 20;
 inline constexpr int64_t kTextBytesMax = 128 << 10;  // one argument: the kernel's own limit
+inline constexpr int64_t kSiteBytesMax = 1024;       // sixteen names
 inline constexpr size_t kPayloadBytesMax = 6 << 20;  // all of a job together
 inline constexpr size_t kItemsMax = 10'000;          // of a list or map
 

@@ -235,11 +235,14 @@ constexpr std::array kJobFields{
                            .flag = "venv",
                            .metavar = "DIR"}),
     field<&JobSpec::site>({.name = "site",
-                           .sentence = "The site it must run on; any when left out.",
-                           .example = "\"local\"",
-                           .high = 63,
+                           .sentence = "The site it must run on, or several in the order they are "
+                                       "liked, SITE|SITE, of which the last may be any; any when "
+                                       "left out.",
+                           .example = "\"lab|cluster|any\"",
+                           .high = kSiteBytesMax,
                            .flag = "site",
-                           .metavar = "SITE"}),
+                           .metavar = "SITE",
+                           .list_too = true}),
     field<&JobSpec::simulate>({.name = "simulate",
                                .sentence = "What a simulated site pretends.",
                                .example = "{\"run_for\": \"5s\"}",

@@ -138,7 +138,7 @@ class Collection {
 
   // Where the job has left its outputs, on whatever site that is.
   std::string root() const {
-    for (const auto& [name, driver] : sources_.drivers) {
+    for (const auto& [name, driver] : *sources_.drivers.all()) {
       const std::string directory = driver->job_directory(order_.job);
       if (!directory.empty() && access((directory + "/outputs").c_str(), F_OK) == 0)
         return directory;

@@ -15,7 +15,7 @@
 #include "journal/journal.h"
 #include "runtime/pool.h"
 #include "runtime/runtime.h"
-#include "site/driver.h"
+#include "site/driver_table.h"
 
 namespace atl::steward {
 
@@ -28,7 +28,7 @@ struct Prepared {
 // What history and the sites know. Blocking; thread-safe.
 struct Sources {
   journal::History& history;
-  std::map<std::string, std::shared_ptr<site::SiteDriver>> drivers;
+  const site::DriverTable& drivers;
 };
 
 Prepared prepare(const Sources& sources, const core::PrepareStep& order);

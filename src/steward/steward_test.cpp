@@ -39,6 +39,7 @@ class StewardTest : public ::testing::Test {
   void SetUp() override {
     char name[] = "/tmp/atoll-steward-XXXXXX";
     shelf->root = mkdtemp(name);
+    drivers.put("local", shelf);
   }
   void TearDown() override { std::system(("rm -rf " + shelf->root).c_str()); }
 
@@ -79,7 +80,7 @@ class StewardTest : public ::testing::Test {
     EXPECT_TRUE(journal.commit(batch));
   }
   Prepared make(WorkflowId id, uint32_t step) {
-    return prepare({journal, {}}, {{id, step}, recipes[step]});
+    return prepare({journal, drivers}, {{id, step}, recipes[step]});
   }
   std::string script_of(const Prepared& prepared) {
     const auto payload = wire::decode<core::Payload>(prepared.blobs.at(0).bytes);
@@ -119,11 +120,12 @@ class StewardTest : public ::testing::Test {
     EXPECT_TRUE(journal.commit(batch));
   }
   core::StepCollected look(WorkflowId id, uint32_t step, JobId job) {
-    return collect({journal, {{"local", shelf}}}, {{id, step}, recipes[step], job});
+    return collect({journal, drivers}, {{id, step}, recipes[step], job});
   }
 
   journal::MemoryJournal journal;
   std::shared_ptr<Shelf> shelf = std::make_shared<Shelf>();
+  site::DriverTable drivers;
   std::vector<Digest> recipes;
   uint64_t last_ = 0;
   uint64_t job_ = 0;

@@ -153,7 +153,7 @@ workflow:
                 ("workflow:\n  dependencies: ['a,b', 'b,a']\n", "flood.yaml:2:"),
                 ("workflow:\n  nodes:\n    a: {}\n    a: {}\n", "flood.yaml:4:5"),
                 ("workflow:\n  nodes:\n    'a;rm -rf': {}\n", "flood.yaml:3:5"),
-                ("workflow:\n  nodes:\n    a: {kind: ssh, host: hpc}\n", "configure such a site, or write kind: local"),
+                ("workflow:\n  nodes:\n    a: {kind: ssh, host: hpc}\n", "or write kind: local"),
                 ("workflow:\n  nodes:\n    a: {kind: slurm}\n", "write host: NAME"),
                 ("workflow: {nodes: {a: &a [*a]}}", "flood.yaml:1:")):
             done = self.run_file(text, check=False)

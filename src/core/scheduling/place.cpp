@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/scheduling/reserved.h"
+#include "core/site_choice.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -79,7 +80,7 @@ Block missing_on(const Node& node, const Room& room, const Resources& resources,
 }  // namespace
 
 bool meant(const State& state, const Site& site, const Terms& terms) {
-  return terms.site.empty() ? !only_by_name(state, site) : terms.site == site.name;
+  return site_rank(terms.site, site.name, only_by_name(state, site)).has_value();
 }
 
 std::string request_name(const DeviceRequest& request) {
@@ -92,8 +93,10 @@ std::string full_name(const NodeView& view) {
   return *view.site_name + "/" + view.node->capacity.name;
 }
 
-bool meant(const NodeView& view, const Terms& terms) {
-  return terms.site.empty() ? !view.only_by_name : terms.site == *view.site_name;
+bool meant(const NodeView& view, const Terms& terms) { return rank_of(view, terms).has_value(); }
+
+std::optional<uint32_t> rank_of(const NodeView& view, const Terms& terms) {
+  return site_rank(terms.site, *view.site_name, view.only_by_name);
 }
 
 bool node_could(const Node& node, const Resources& resources) {
@@ -131,8 +134,8 @@ Time stays_until(const World& world, const Terms& terms) {
 
 // The best node so far.
 struct Best {
-  // Devices, time, cores, memory.
-  using Leftover = std::tuple<Fitness, int64_t, Duration, int64_t, int64_t>;
+  // How much its site is liked, then what is left: devices, time, cores, memory.
+  using Leftover = std::tuple<uint32_t, Fitness, int64_t, Duration, int64_t, int64_t>;
   std::optional<size_t> node;
   Leftover leftover;
 
@@ -141,10 +144,10 @@ struct Best {
     node = at;
     leftover = left;
   }
-  // Whether it is better than any node that leaves these devices.
-  bool beats(const Fitness& fitness, int64_t devices_milli) const {
-    return node && std::tie(std::get<0>(leftover), std::get<1>(leftover)) <
-                       std::tie(fitness, devices_milli);
+  // Whether it is better than any node of a site liked so much that leaves these devices.
+  bool beats(uint32_t rank, const Fitness& fitness, int64_t devices_milli) const {
+    return node && std::tie(std::get<0>(leftover), std::get<1>(leftover), std::get<2>(leftover)) <
+                       std::tie(rank, fitness, devices_milli);
   }
 };
 
@@ -160,29 +163,30 @@ void offer_alike(const World& world, const Alike& alike, const Terms& terms,
                  const Allowance& allowed, Best& best) {
   const Resources& asked = terms.resources;
   if (alike.devices_milli < least_devices(asked)) return;
-  if (asked.devices.empty() && best.beats({}, alike.devices_milli)) return;
+  const NodeView& some = world.nodes[alike.some];
+  const auto rank = rank_of(some, terms);
+  if (!rank) return;
+  if (asked.devices.empty() && best.beats(*rank, {}, alike.devices_milli)) return;
   const auto lacks_memory = [&](const auto& each) {
     return std::get<1>(each) < asked.memory_bytes;
   };
   auto at = std::find_if_not(alike.nodes.lower_bound({asked.cpu_milli, INT64_MIN, 0}),
                              alike.nodes.end(), lacks_memory);
   if (at == alike.nodes.end()) return;
-  const NodeView& some = world.nodes[alike.some];
-  if (!meant(some, terms)) return;
   Fitness fitness;
   if (!asked.devices.empty()) {
     const auto picked = pick(some.free.devices, asked, allowed);
     if (!picked) return;
     fitness = picked->fitness;
   }
-  if (best.beats(fitness, alike.devices_milli)) return;
+  if (best.beats(*rank, fitness, alike.devices_milli)) return;
   const Time end = stays_until(world, terms);
   for (int looked_at = 0; at != alike.nodes.end() && looked_at < kFullestLookedAt; ++at) {
     if (lacks_memory(*at)) continue;
     ++looked_at;
     const auto& [cores, memory, node] = *at;
     const Duration more = longer(world, node, end);
-    best.offer(node, {fitness, alike.devices_milli, more, cores, memory});
+    best.offer(node, {*rank, fitness, alike.devices_milli, more, cores, memory});
     if (more.us == 0) break;  // the others are emptier
   }
 }
@@ -190,7 +194,8 @@ void offer_alike(const World& world, const Alike& alike, const Terms& terms,
 void offer_one(const World& world, size_t node, const Terms& terms, const Allowance& allowed,
                NamespaceId ns, Best& best) {
   const NodeView& view = world.nodes[node];
-  if (!meant(view, terms)) return;
+  const auto rank = rank_of(view, terms);
+  if (!rank) return;
   const Room room = free_for(view, guest_now(world, ns, terms));
   if (room.cpu_milli < terms.resources.cpu_milli ||
       room.memory_bytes < terms.resources.memory_bytes)
@@ -202,7 +207,7 @@ void offer_one(const World& world, size_t node, const Terms& terms, const Allowa
     fitness = picked->fitness;
   }
   const Duration more = longer(world, node, stays_until(world, terms));
-  best.offer(node, {fitness, free_devices(room), more, room.cpu_milli, room.memory_bytes});
+  best.offer(node, {*rank, fitness, free_devices(room), more, room.cpu_milli, room.memory_bytes});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Stage four: where. The node with the least left over wins, so that large nodes stay free for
-// large work.
+// Stage four: where. Sites in the order that the work likes them, and of those liked alike the node
+// with the least left over, so that large nodes stay free for large work.
 #pragma once
 
 #include "core/scheduling/filter.h"
@@ -15,6 +15,8 @@ Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
 // Whether the terms are meant for the site, or the node, at all.
 bool meant(const State& state, const Site& site, const Terms& terms);
 bool meant(const NodeView& view, const Terms& terms);
+// How much the node's site is liked, 0 the most; nothing: it is not meant.
+std::optional<uint32_t> rank_of(const NodeView& view, const Terms& terms);
 // Whether the node, were it empty, could hold them.
 bool node_could(const Node& node, const Resources& resources);
 // The same for many nodes, of which most are alike.

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "core/scheduling/explain.h"
 #include "core/scheduling/place.h"
+#include "core/site_choice.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -70,10 +71,10 @@ std::string capacity_sentence(const World& world, const Terms& terms, const Bloc
 }
 
 // "n1, n2 and n3".
-std::string listed(const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::string>& names, const char* last = " and ") {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    out += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
   return out;
 }
 
@@ -89,7 +90,7 @@ Undrain to_undrain(const World& world, const Terms& terms) {
     if (meant(view, terms)) left -= members_in(whole(*view.node), terms.resources, left);
   }
   for (const auto& [id, site] : world.state->sites) {
-    if (terms.site.empty() ? only_by_name(*world.state, site) : terms.site != site.name) continue;
+    if (!meant(*world.state, site, terms)) continue;
     bool some = false;
     for (const auto& [name, node] : site.nodes) {
       if (left == 0 || node.gone || !(site.draining || node.draining)) continue;
@@ -102,6 +103,14 @@ Undrain to_undrain(const World& world, const Terms& terms) {
     if (some && site.draining) found.sites.push_back(site.name);
   }
   return found;
+}
+
+std::string no_site_sentence(const std::string& choice) {
+  const std::vector<std::string> names = named_sites(choice);
+  const bool any = leaves_choice(choice) && choice.ends_with(kAnySite);
+  if (any || names.empty()) return "waiting for a site to come: none is available";
+  if (names.size() == 1) return "waiting for site " + names[0] + ": it is not available";
+  return "waiting for site " + listed(names, " or ") + ": none of them is available";
 }
 
 std::string draining_sentence(const World& world, const Terms& terms) {
@@ -146,9 +155,7 @@ std::string sentence_for(const World& world, const Job& job, const Block& block)
       return "waiting for the array's own limit of " + std::to_string(block.limit) +
              " tasks at once";
     case Obstacle::no_site:
-      return block.resource.empty()
-                 ? "waiting for a site to come: none is available"
-                 : "waiting for site " + block.resource + ": it is not available";
+      return no_site_sentence(block.resource);
     case Obstacle::draining:
       return draining_sentence(world, terms);
     case Obstacle::calendar:

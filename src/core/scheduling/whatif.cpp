@@ -11,6 +11,7 @@
 #include "core/scheduling/place.h"
 #include "core/scheduling/plan.h"
 #include "core/scheduling/round.h"
+#include "core/site_choice.h"
 
 namespace atl::core::scheduling {
 namespace {
@@ -282,8 +283,10 @@ class Search {
     if (members > 0) offer(terms);
   }
   void elsewhere() {
-    const Site* named = terms_.site.empty() ? nullptr : state_.site_named(terms_.site);
-    if (!named || only_by_name(state_, *named)) return;  // it was asked for to pretend
+    if (named_sites(terms_.site).empty()) return;
+    const Site* sole = sole_site(state_, terms_.site);
+    if (!leaves_choice(terms_.site) && (!sole || only_by_name(state_, *sole)))
+      return;  // it was asked for to pretend
     Terms terms = terms_;
     terms.site.clear();
     offer(terms);

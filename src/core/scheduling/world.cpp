@@ -7,6 +7,7 @@
 #include "core/index.h"
 #include "core/scheduling/filter.h"
 #include "core/scheduling/reserved.h"
+#include "core/site_choice.h"
 
 namespace atl::core::scheduling {
 
@@ -28,7 +29,7 @@ const InUse& World::in_use_of(Tier tier) const {
 }
 
 bool counts(const State& state, const Terms& terms) {
-  const Site* named = terms.site.empty() ? nullptr : state.site_named(terms.site);
+  const Site* named = sole_site(state, terms.site);
   return !named || !named->by_name;
 }
 

@@ -160,10 +160,15 @@ class CcPlanner {
       if (options_.sites.count(name)) return name;
     }
     return refuse(node, "runs on " + quote(host) +
-                            ", and no site of that name is configured here (there is " +
-                            comma_list(options_.sites) +
-                            "); configure such a site, or write kind: local to run it on this "
-                            "machine");
+                            ", and there is no site of that name here (there is " +
+                            comma_list(options_.sites) + "); " + how_to_add(node, host) +
+                            ", or write kind: local to run it on this machine");
+  }
+  static std::string how_to_add(const CcNode& node, const std::string& host) {
+    const std::string name = host.substr(0, host.find('.'));
+    const std::string how = node.kind == "ssh" ? " --ssh " : " --slurm --over ";
+    if (node.kind == "lsf" || !check_identifier(name, "site")) return "add such a site";
+    return "add one with `atoll site add " + name + how + node.host + "`";
   }
   tl::unexpected<Error> refuse(const CcNode& node, const std::string& why) const {
     return fail(ErrorCode::invalid,

@@ -158,10 +158,11 @@ TEST(CcPlan, OtherKindsRunOnTheSiteOfTheirHost) {
   EXPECT_EQ(site("{kind: slurm, host: ada@Rivanna.example.org}", {"rivanna"}),
             "rivanna #!/bin/bash");
   EXPECT_EQ(site("{kind: lsf, host: a.b, script: x.sh}", {"a.b", "a"}), "a.b #!/bin/sh\ns");
-  EXPECT_EQ(site("{kind: slurm, host: box}", {"local"}),
-            "f.yaml:3:5: node \"n\" is of kind slurm and runs on \"box\", and no site of that name "
-            "is configured here (there is local); configure such a site, or write kind: local to "
-            "run it on this machine");
+  EXPECT_EQ(
+      site("{kind: slurm, host: box}", {"local"}),
+      "f.yaml:3:5: node \"n\" is of kind slurm and runs on \"box\", and there is no site of "
+      "that name here (there is local); add one with `atoll site add box --slurm --over box`, "
+      "or write kind: local to run it on this machine");
   EXPECT_EQ(site("{kind: ssh}", {"local"}),
             "f.yaml:3:5: node \"n\" is of kind ssh and needs the host that it runs on: write host: "
             "NAME, or kind: local");

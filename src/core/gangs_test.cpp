@@ -325,5 +325,31 @@ TEST(Gang, MembersMayBorrowDevicesOfAnotherModel) {
   EXPECT_EQ(world.state.jobs.at(gang).placed, 2u);
 }
 
+// One model is limited, so the first member would take two of the other: for the next there is
+// none.
+TEST(Gang, ALimitOfOneModelIsItsReasonAndNobodyElses) {
+  TestWorld world;
+  NodeCapacity mixed = node("n", 8, 1 << 30, 4);
+  mixed.devices[2].model = mixed.devices[3].model = "h100";
+  world.nodes({mixed});
+  Quota none;
+  none.devices["gpu:a100"] = 0;
+  world.run(Request{TestWorld::admin(), SetQuota{"lab", none}});
+  world.run(Request{TestWorld::admin(), CreateNamespace{"other", ""}});
+  SubmitJob job = gang(2);
+  job.keep = true;
+  job.terms.resources.devices = {{"gpu", "a100", 1, {"h100"}}, {"gpu", "h100", 1}};
+  const JobId limited = world.submit(job);
+  world.settle();
+  const auto why = scheduling::explain(world.state, world.state.jobs.at(limited), true).block;
+  EXPECT_EQ(why.obstacle, scheduling::Obstacle::quota);
+  EXPECT_EQ(why.resource, "gpu:a100");
+  EXPECT_EQ(why.asked, 2000) << "one for each member";
+  job.ns = "other";
+  const JobId unlimited = world.submit(job);
+  world.settle();
+  EXPECT_EQ(placed(world, unlimited), 2u) << "no room is kept for one that lacks something else";
+}
+
 }  // namespace
 }  // namespace atl::core

@@ -108,6 +108,14 @@ bool starts_after_them(const World& world, const Job& job, const Block& block) {
          });
 }
 
+// Of the holder of a quota; none: it is a namespace.
+CohortId cohort_named(const State& state, const std::string& holder) {
+  for (const auto& [id, cohort] : state.cohorts) {
+    if (holder == "cohort " + cohort.name) return id;
+  }
+  return {};
+}
+
 // The quota has room now, but not when those have theirs for whom others stop.
 std::optional<Explanation> quota_claimed(const World& world, const Job& job, const Terms& terms) {
   if (!world.then) return std::nullopt;
@@ -117,8 +125,15 @@ std::optional<Explanation> quota_claimed(const World& world, const Job& job, con
     promise(then, job, terms);
     block = over_quota(then, job.ns, terms);
   }
-  if (!block) return std::nullopt;
-  const CohortId cohort = over_quota_of(then, job.ns, terms);
+  if (!block && !terms.resources.devices.empty()) {
+    // Or of one model, whichever would do.
+    World both = world;
+    both.in_use = world.then->in_use;
+    both.cohort_in_use = world.then->cohort_in_use;
+    block = over_model_quota(both, job, terms, std::max<uint32_t>(1, terms.gang));
+  }
+  if (!block || block->obstacle != Obstacle::quota) return std::nullopt;
+  const CohortId cohort = cohort_named(*world.state, block->holder);
   for (const Claim& claim : world.claims) {
     const NamespaceId ns = world.state->jobs.at(claim.job).ns;
     if (!claim.promised || claim.job == job.id ||
@@ -218,7 +233,7 @@ Block next_block(const World& world, const Job& job, const Terms& terms) {
   if (block.obstacle == Obstacle::capacity)
     return reserved_for_others(world, terms, job.ns).value_or(block);
   if (block.obstacle != Obstacle::turn) return block;
-  return over_model_quota(world, job.ns, terms).value_or(block);
+  return over_model_quota(world, job, terms).value_or(block);
 }
 
 // What the members before would have is asked for as well: nobody uses it.
@@ -255,6 +270,10 @@ Block first_block(const World& now, const Job& job, uint32_t& members) {
     if (block.obstacle == Obstacle::turn && members + 1 < terms.gang)
       room = find_place(world, terms, allowance(world, job.ns, terms), job.ns);
     if (!room) {
+      // Where a limit keeps the first ones from a model, they take what others have to have.
+      if (block.obstacle == Obstacle::capacity || block.obstacle == Obstacle::reserved) {
+        if (auto limit = over_model_quota(now, job, terms, terms.gang)) return *limit;
+      }
       ask_together(now, job, before, block);
       return block;
     }

@@ -247,6 +247,15 @@ Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
   return allowed;
 }
 
+Allowance allowance(const World& world, const World* then, NamespaceId ns, const Terms& terms,
+                    bool without_borrowing) {
+  Allowance allowed = allowance(world, ns, terms, without_borrowing);
+  if (!then || allowed.empty()) return allowed;
+  for (const auto& [key, left] : allowance(*then, ns, terms, without_borrowing))
+    allowed[key] = std::min(allowed.at(key), left);
+  return allowed;
+}
+
 namespace {
 
 // Whether the usable nodes, were they empty, could hold all members.
@@ -341,16 +350,16 @@ std::optional<Block> reserved_for_others(const World& world, const Terms& terms,
 
 namespace {
 
-// How much of a model the request has to have at least, beside others that would do; all that it
-// asks for where that alone does not help.
-int64_t least_of_model(const World& world, NamespaceId ns, const Terms& terms, Allowance allowed,
-                       const std::string& key, const DeviceRequest& request) {
+// How much of a model the members have to have at least, beside others that would do; all that they
+// ask for where that alone does not help.
+int64_t least_of_model(const World& world, const Job& job, const Terms& terms, uint32_t members,
+                       Allowance allowed, const std::string& key, const DeviceRequest& request) {
+  const int64_t all = members * asked_with_models(terms.resources, request);
   const auto places = [&](int64_t count) {
     allowed[key] = count * request.share_milli;
-    return place(world, terms, allowed, ns).has_value();
+    return fits_together(world, job, terms, members, allowed);
   };
-  const int64_t all = asked_with_models(terms.resources, request);
-  int64_t low = 1, high = request.count;
+  int64_t low = 1, high = all / request.share_milli;
   if (all != high * request.share_milli || !places(high)) return all;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
@@ -364,16 +373,36 @@ int64_t least_of_model(const World& world, NamespaceId ns, const Terms& terms, A
 
 }  // namespace
 
-std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms) {
-  const Allowance allowed = allowance(world, ns, terms);
-  if (allowed.empty() || place(world, terms, allowed, ns)) return std::nullopt;
+bool fits_together(const World& world, const Job& job, const Terms& terms, uint32_t members,
+                   Allowance allowed) {
+  if (members == 1) return find_place(world, terms, allowed, job.ns).has_value();
+  World trial = world;
+  for (; members > 0; --members) {
+    const auto room = find_place(trial, terms, allowed, job.ns);
+    if (!room) return false;
+    take(trial, job, terms, room->placement, room->node);
+    for (const HeldDevice& each : room->placement.devices) {
+      const auto left = allowed.find(device_name(each.kind, each.model));
+      if (left != allowed.end()) left->second -= each.counts_milli;
+    }
+  }
+  return true;
+}
+
+std::optional<Block> over_model_quota(const World& world, const Job& job, const Terms& terms,
+                                      uint32_t members) {
+  const Allowance allowed = allowance(world, job.ns, terms);
+  if (allowed.empty() || fits_together(world, job, terms, members, allowed) ||
+      !fits_together(world, job, terms, members))
+    return std::nullopt;
   for (const DeviceRequest& request : terms.resources.devices) {
-    const int64_t asked = asked_with_models(terms.resources, request);
+    const int64_t asked = members * asked_with_models(terms.resources, request);
     for (const auto& [key, left] : allowed) {
       if (!key.starts_with(request.kind + ":") || asked <= left) continue;
-      const DevicesLeft rest = devices_left(world, ns, terms).at(key);
-      const int64_t least = least_of_model(world, ns, terms, allowed, key, request);
-      return Block{rest.obstacle, key, least, rest.limit - left, rest.limit, rest.holder};
+      const DevicesLeft rest = devices_left(world, job.ns, terms).at(key);
+      const int64_t least = least_of_model(world, job, terms, members, allowed, key, request);
+      return Block{rest.obstacle, key,         least,   rest.limit - left,
+                   rest.limit,    rest.holder, members, false};
     }
   }
   return std::nullopt;

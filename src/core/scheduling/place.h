@@ -12,6 +12,10 @@ namespace atl::core::scheduling {
 Allowance allowance(const World& world, NamespaceId ns, const Terms& terms,
                     bool without_borrowing = false);
 
+// The same of what both leave: now, and then, if anybody waits for others to make room.
+Allowance allowance(const World& world, const World* then, NamespaceId ns, const Terms& terms,
+                    bool without_borrowing);
+
 // Whether the terms are meant for the site, or the node, at all.
 bool meant(const State& state, const Site& site, const Terms& terms);
 bool meant(const NodeView& view, const Terms& terms);
@@ -39,8 +43,14 @@ std::optional<Place> find_place(const World& world, const Terms& terms,
 std::optional<Placement> place(const World& world, const Terms& terms,
                                const Allowance& allowed = {}, NamespaceId ns = {});
 
-// What the quota of a model says to a request for any model that would otherwise find its devices.
-std::optional<Block> over_model_quota(const World& world, NamespaceId ns, const Terms& terms);
+// Whether so many tasks of the job find room together, within what is allowed of limited models.
+bool fits_together(const World& world, const Job& job, const Terms& terms, uint32_t members,
+                   Allowance allowed = {});
+
+// What the quota of a model says to requests for any model that would otherwise find their devices:
+// of one task, or of members of a gang that do so together.
+std::optional<Block> over_model_quota(const World& world, const Job& job, const Terms& terms,
+                                      uint32_t members = 1);
 
 // "gpu:a100", "gpu:a100|v100|any", "gpu:1g.5gb": what a block calls the devices of a request.
 std::string request_name(const DeviceRequest& request);

@@ -20,11 +20,35 @@ struct Spell {
 // What becomes of one node by itself.
 struct Prospect {
   size_t node = 0;
-  Room room;  // when those that are stopping have ended
+  Room room;  // when those that are stopping have ended, and those have yielded who do to it
   Time stopped;
+  Room yielding;                            // of that, what is theirs
+  Duration grace;                           // the longest of theirs
   std::vector<std::pair<Time, Room>> ends;  // by themselves, the first one first
   std::vector<Spell> spells;
 };
+
+bool usable(const State& state, const Placement& at) {
+  const Site& site = state.sites.at(at.site);
+  const auto node = site.nodes.find(at.node);
+  return !site.draining && node != site.nodes.end() && !node->second.gone && !node->second.draining;
+}
+
+// Whether the task makes room for all that does not do so itself; of a gang only as a whole.
+bool gives_way(const World& world, TaskId task, const Holder& holder) {
+  const State& state = *world.state;
+  const Terms& terms = state.terms.at(holder.terms).terms;
+  if (terms.tier != Tier::opportunistic || holder.stopping || world.yielding.count(task) ||
+      handed_on(state, task, holder))
+    return false;
+  if (terms.gang == 0) return true;
+  uint32_t members = 0;
+  for (const auto& [index, each] : state.jobs.at(task.job).tasks) {
+    const Placement* at = placement_of(each.state);
+    members += at && usable(state, *at);
+  }
+  return members == terms.gang;
+}
 
 // When the task ends by itself, at the latest or as expected; zero: nobody knows, or its room is
 // not for others.
@@ -45,7 +69,7 @@ Time last_begin(const Terms& terms, Time until) {
 // What of a task's room is reserved for times after its end: until the first of them it is free, at
 // last it is for good.
 void add_pledged(const World& world, Prospect& prospect, const std::vector<Pledge>& pledges,
-                 Time end, Room rest, NamespaceId ns, const Terms& terms) {
+                 Time end, bool comes, Room rest, NamespaceId ns, const Terms& terms) {
   Time over = end, first = kNobodyKnows;
   for (const Pledge& pledge : pledges) {
     over = std::max(over, pledge.reservation->until);
@@ -53,18 +77,41 @@ void add_pledged(const World& world, Prospect& prospect, const std::vector<Pledg
       first = std::min(first, pledge.reservation->from);
   }
   if (const Time last = last_begin(terms, first); first > world.now && last >= end)
-    prospect.spells.push_back({end, last, rest, true});
+    prospect.spells.push_back({end, last, rest, comes});
   prospect.ends.emplace_back(over, std::move(rest));
+}
+
+bool some_yield_to(const World& world, const Terms& terms) {
+  return world.some_yield_to_all && terms.tier != Tier::opportunistic;
+}
+
+void add_yielding(const World& world, Prospect& prospect, TaskId task, const Holder& holder,
+                  NamespaceId ns, const Terms& terms) {
+  const NodeView& view = world.nodes[prospect.node];
+  const Terms& theirs = world.state->terms.at(holder.terms).terms;
+  const Room left = left_by(world, prospect.node, task, holder, {ns, nullptr, {}, false});
+  add(prospect.room, left);
+  add(prospect.yielding, left);
+  prospect.grace = std::max(prospect.grace, theirs.grace);
+  const auto pledged = view.pledged.find(task);
+  if (pledged == view.pledged.end()) return;
+  Room rest = room_of(*view.node, holder, theirs.resources);
+  remove(rest, left);
+  add_pledged(world, prospect, pledged->second, world.now, false, std::move(rest), ns, terms);
 }
 
 Prospect prospect_of(const World& world, size_t node, NamespaceId ns, const Terms& terms) {
   const NodeView& view = world.nodes[node];
   const Guest lasting{ns, nullptr, {}, false};
-  Prospect prospect{node, later_for(view, lasting), world.now, {}, {}};
+  Prospect prospect{node, later_for(view, lasting), world.now, {}, {}, {}, {}};
   std::vector<std::tuple<Time, TaskId, const Holder*>> known;
+  const bool some_yield = some_yield_to(world, terms);
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) prospect.stopped = std::max(prospect.stopped, holder.until);
-    if (const Time until = own_end(world, task, holder)) known.emplace_back(until, task, &holder);
+    if (some_yield && gives_way(world, task, holder))
+      add_yielding(world, prospect, task, holder, ns, terms);
+    else if (const Time until = own_end(world, task, holder))
+      known.emplace_back(until, task, &holder);
   }
   std::sort(known.begin(), known.end());
   for (const auto& [until, task, holder] : known) {
@@ -74,7 +121,7 @@ Prospect prospect_of(const World& world, size_t node, NamespaceId ns, const Term
     if (pledged == view.pledged.end()) continue;
     Room rest = room_of(*view.node, *holder, world.state->terms.at(holder->terms).terms.resources);
     remove(rest, left);
-    add_pledged(world, prospect, pledged->second, until, std::move(rest), ns, terms);
+    add_pledged(world, prospect, pledged->second, until, true, std::move(rest), ns, terms);
   }
   for (const Lent& lent : view.lent) {
     if (const Time last = last_begin(terms, lent.until); lent.reservation && last >= world.now)
@@ -100,13 +147,16 @@ struct End {
 
 // Whether the node has the cores and the memory before `limit`. Most nodes are out of the question
 // by that, and nothing but numbers was looked at.
-bool enough_before(const World& world, const NodeView& view, const Resources& resources,
+bool enough_before(const World& world, const NodeView& view, const Terms& terms,
                    std::optional<Time> limit, std::vector<End>& ends) {
   ends.clear();
   Time at = world.now;
+  const Resources& resources = terms.resources;
+  const bool some_yield = some_yield_to(world, terms);
   for (const auto& [task, holder] : view.node->holders) {
     if (holder.stopping) at = std::max(at, holder.until);
-    const Time end = own_end(world, task, holder);
+    const bool yields = some_yield && gives_way(world, task, holder);
+    const Time end = yields ? world.now : own_end(world, task, holder);
     if (!end || (limit && end >= *limit)) continue;
     const Resources& its = world.state->terms.at(holder.terms).terms.resources;
     ends.push_back({end, its.cpu_milli, its.memory_bytes});
@@ -141,6 +191,19 @@ Opening opening_at(const Prospect& prospect, Time at, uint32_t members) {
   return opening;
 }
 
+// Those who yield to it do so if it does not fit beside them.
+Opening beside(const Prospect& prospect, const Resources& resources, Opening opening) {
+  opening.yielding = prospect.yielding;
+  if (prospect.grace.us == 0) return opening;
+  Room room = prospect.room;
+  remove(room, prospect.yielding);
+  add(room, opening.ending);
+  add_spells(prospect, opening.at, false, room);
+  if (members_in(std::move(room), resources, opening.members) < opening.members)
+    opening.grace = prospect.grace;
+  return opening;
+}
+
 uint32_t members_at(const Prospect& prospect, Time at, const Resources& resources, uint32_t max) {
   if (at < prospect.stopped) return 0;
   Room room = prospect.room;
@@ -166,7 +229,7 @@ std::optional<Opening> known_opening(const Prospect& prospect, const Terms& term
     opening.at = std::max(opening.at, next->first);
   }
   add_spells(prospect, opening.at, true, opening.ending);
-  return opening;
+  return beside(prospect, terms.resources, std::move(opening));
 }
 
 // How many of the gang fit together by then, at most all.
@@ -186,7 +249,7 @@ std::vector<Opening> openings_at(const std::vector<Prospect>& prospects, Time at
   for (const Prospect& prospect : prospects) {
     const uint32_t members = members_at(prospect, at, terms.resources, left);
     if (members == 0) continue;
-    openings.push_back(opening_at(prospect, at, members));
+    openings.push_back(beside(prospect, terms.resources, opening_at(prospect, at, members)));
     left -= members;
     if (left == 0) break;
   }
@@ -206,7 +269,7 @@ std::vector<Opening> roomiest(const World& world, std::vector<Prospect> prospect
     const uint32_t members =
         members_in(whole(*world.nodes[prospect.node].node), terms.resources, left);
     if (members == 0) continue;
-    openings.push_back({prospect.node, {}, {}, members});
+    openings.push_back({prospect.node, {}, {}, members, prospect.yielding, {}});
     left -= members;
     if (left == 0) return openings;
   }
@@ -257,7 +320,7 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
     const auto limit = best ? std::optional(best->at) : std::nullopt;
     const NodeView& view = world.nodes[node];
     const bool reserved = !view.kept.empty() || !view.pledged.empty() || !view.given_back.empty();
-    if (!reserved && !enough_before(world, view, terms.resources, limit, ends)) continue;
+    if (!reserved && !enough_before(world, view, terms, limit, ends)) continue;
     auto opening = known_opening(prospect_of(world, node, ns, terms), terms);
     if (opening && (!best || opening->at < best->at)) best = std::move(opening);
   }
@@ -268,7 +331,7 @@ std::vector<Opening> soonest(const World& world, NamespaceId ns, const Terms& te
 Time soonest_on(const World& world, size_t node, NamespaceId ns, const Terms& terms,
                 uint32_t tasks) {
   const auto opening = known_opening(prospect_of(world, node, ns, terms), terms, tasks);
-  return opening ? opening->at : Time{};
+  return opening ? opening->at + opening->grace : Time{};
 }
 
 }  // namespace atl::core::scheduling

@@ -29,7 +29,7 @@ tl::expected<Place, Stuck> find_room(const World& world, const Job& job, const T
   if (over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
     return tl::unexpected(Stuck::quota);
   const bool devices = !terms.resources.devices.empty();
-  const Allowance allowed = devices ? allowance(world, job.ns, terms, sure) : Allowance{};
+  const Allowance allowed = devices ? allowance(world, then, job.ns, terms, sure) : Allowance{};
   if (auto found = find_place(world, terms, allowed, job.ns)) return std::move(*found);
   const bool by_quota = !allowed.empty() && find_place(world, terms, {}, job.ns);
   return tl::unexpected(by_quota ? Stuck::quota : Stuck::room);
@@ -172,15 +172,29 @@ class Round {
     const bool may_ask = room.error() == Stuck::quota || room.error() == Stuck::room;
     const bool borrows =
         sure && lends_devices(terms) && find_room(world_, job, terms, then(), false);
-    if (!may_ask || borrows || !promised(job, terms, sure)) return tl::unexpected(room.error());
+    if (!may_ask || borrows) return tl::unexpected(room.error());
+    if (!promised(job, terms, sure)) return tl::unexpected(lacks(job, terms, room.error(), sure));
     indices.advance();
     return {};
   }
 
+  // What is in the way of those for whom nobody can make room. A quota that others use up who would
+  // yield is not: it waits for room, as it would without them, and keeps some. A quota of one model
+  // is, if members of a gang have to have of another what there would be of that.
+  Stuck lacks(const Job& job, const Terms& terms, Stuck stuck, bool sure) const {
+    const uint32_t members = std::max<uint32_t>(1, terms.gang);
+    if (stuck == Stuck::quota && yielders_ && yielders_->frees_quota(job, terms, sure))
+      return fits_together(world_, job, terms, members) ? Stuck::quota : Stuck::room;
+    if (stuck == Stuck::room && members > 1 && world_.models_limited && lists_devices(terms))
+      return fits_together(world_, job, terms, members) ? Stuck::quota : Stuck::room;
+    return stuck;
+  }
+
   // Whether there may be devices that it could borrow: nobody stops for what is free.
   bool lends_devices(const Terms& terms) const {
-    return !terms.resources.devices.empty() && !state_.cohorts.empty();
+    return lists_devices(terms) && !state_.cohorts.empty();
   }
+  static bool lists_devices(const Terms& terms) { return !terms.resources.devices.empty(); }
 
   // All members or none: they are placed in a copy of the world, which counts only if it holds all.
   struct Together {
@@ -204,8 +218,9 @@ class Round {
       // Members that borrow nothing may take what others of them have to have.
       if (sure && lends_devices(terms) && place_together(job, terms, false))
         return tl::unexpected(Stuck::quota);
-      if (together.error() == Stuck::calendar || !promised_gang(job, terms, sure))
-        return tl::unexpected(together.error());
+      if (together.error() == Stuck::calendar) return tl::unexpected(together.error());
+      if (!promised_gang(job, terms, sure))
+        return tl::unexpected(lacks(job, terms, together.error(), sure));
       indices.finish();
       return {};
     }
@@ -242,6 +257,9 @@ class Round {
       stops.insert(stops.end(), yielding->stops.begin(), yielding->stops.end());
     }
     ++promises_;
+    // None of them starts now, whatever the sums have counted for the others of it.
+    trial.in_use = std::move(world_.in_use);
+    trial.cohort_in_use = std::move(world_.cohort_in_use);
     world_ = std::move(trial);
     yielders_ = std::move(yielders);
     yielders_->look_at(world_);
@@ -274,10 +292,11 @@ class Round {
       const Guest guest{job.ns, &terms, opening.at ? ends_by(opening.at, terms) : Time{},
                         terms.tier == Tier::opportunistic};
       for (uint32_t i = 0; i < opening.members; ++i)
-        claim(world_, opening.node, guest, opening.ending, opening.at);
+        claim(world_, opening.node, guest, opening.ending, opening.yielding, opening.at);
       view.awaited = true;
       view.counted_on = opening.at;
-      world_.claims.push_back({job.id, opening.node, opening.at});
+      world_.claims.push_back(
+          {job.id, opening.node, opening.at ? opening.at + opening.grace : Time{}});
     }
   }
 

@@ -28,7 +28,7 @@ std::optional<Place> room_now(const World& world, const World* then, const Job& 
   if (over_array_limit(world, job, terms) || over_calendar(world, terms) ||
       over_quota(world, job.ns, terms) || (then && over_quota(*then, job.ns, terms)))
     return std::nullopt;
-  return find_place(world, terms, allowance(world, job.ns, terms, sure), job.ns);
+  return find_place(world, terms, allowance(world, then, job.ns, terms, sure), job.ns);
 }
 
 class Trial {
@@ -338,7 +338,8 @@ class Search {
 Time room_at(const World& world, const Job& job, const Terms& terms) {
   if (over_array_limit(world, job, terms) || over_limits(world, job.ns, terms)) return {};
   Time at;
-  for (const Opening& opening : soonest(world, job.ns, terms)) at = std::max(at, opening.at);
+  for (const Opening& opening : soonest(world, job.ns, terms))
+    at = std::max(at, opening.at ? opening.at + opening.grace : Time{});
   return at;
 }
 

@@ -253,13 +253,15 @@ void give_up(World& world, size_t node, TaskId task, const Holder& holder) {
   }
 }
 
-void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until) {
+void claim(World& world, size_t node, const Guest& guest, Room& ending, const Room& yielding,
+           Time until) {
   const NodeView& view = world.nodes[node];
   const Resources& resources = guest.terms->resources;
   // Devices that come free by themselves or are of tasks that stop rather than free ones.
   Takings takings{resources.cpu_milli, resources.memory_bytes, {}};
   Room then = later_for(view, guest);
   add(then, ending);
+  add(then, yielding);
   if (!resources.devices.empty()) {
     if (auto picked = pick(then.devices, resources, {}, &view.free.devices))
       takings.parts = std::move(picked->parts);

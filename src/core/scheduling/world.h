@@ -185,9 +185,10 @@ void mark_full(World& world, ShapeId shape);
 bool lends(const Lent& lent, const Guest& guest);
 
 // Keeps room on a node for a task that cannot start yet: out of what ends by itself until then
-// (`ending`, which has less afterwards), of what is stopping, and for the rest of what is free,
-// which is lent until then.
-void claim(World& world, size_t node, const Guest& guest, Room& ending, Time until);
+// (`ending`, which has less afterwards), of what is stopping or of those who yield to it, and for
+// the rest of what is free, which is lent until then.
+void claim(World& world, size_t node, const Guest& guest, Room& ending, const Room& yielding,
+           Time until);
 void claim(World& world, size_t node, const Guest& guest, Takings takings, Room& ending,
            Time until);
 

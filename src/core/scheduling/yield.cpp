@@ -292,12 +292,19 @@ Yielders::Yielders(const World& world)
     }
   }
   any_ = any_stopping_ || !all_.empty();
-  bare_ = relieved_;
-  for (const Yielder& each : all_) {
-    any_opportunistic_ |= each.terms->tier == Tier::opportunistic;
+  for (const Yielder& each : all_)
     stopped_by_ = std::max(stopped_by_, world.now + each.terms->grace);
-    for (const Yielder::Member& member : each.members) count(bare_, *member.holder, -1);
-  }
+  const auto leave_out = [&](World& sums, bool opportunistic) {
+    for (const Yielder& each : all_) {
+      if ((each.terms->tier == Tier::opportunistic) != opportunistic) continue;
+      any_opportunistic_ |= opportunistic;
+      for (const Yielder::Member& member : each.members) count(sums, *member.holder, -1);
+    }
+  };
+  civil_ = relieved_;
+  leave_out(civil_, true);
+  bare_ = civil_;
+  leave_out(bare_, false);
 }
 
 // One for whom others stop: it is there when the last of them has ended.
@@ -318,6 +325,19 @@ bool Yielders::yields_to(const Yielder& yielder, const Job& job, const Terms& te
   if (terms.tier == Tier::opportunistic) return false;
   if (yielder.terms->tier == Tier::opportunistic) return true;
   return takes_back && yielder.members.front().holder->ns != job.ns;
+}
+
+bool Yielders::frees_quota(const Job& job, const Terms& terms, bool sure) const {
+  if (!any_ || terms.tier == Tier::opportunistic) return false;
+  const bool takes_back = sure && within_nominal(relieved_, job.ns, terms);
+  const World& without = takes_back ? bare_ : civil_;
+  if (terms.gang < 2) return !over_quota(without, job.ns, terms);
+  World sums = without;
+  for (uint32_t i = 0; i < terms.gang; ++i) {
+    if (over_quota(sums, job.ns, terms)) return false;
+    promise(sums, job, terms);
+  }
+  return true;
 }
 
 std::optional<Yielding> Yielders::make_room(const Job& job, const Terms& terms, bool sure) {
@@ -377,6 +397,7 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
     yielder.spoken_for = true;
     for (const Yielder::Member& member : yielder.members) {
       count(relieved_, *member.holder, -1);
+      if (yielder.terms->tier != Tier::opportunistic) count(civil_, *member.holder, -1);
       give_up(world, member.node, member.task, *member.holder);
       remove(yield_[member.node],
              room_of(*world.nodes[member.node].node, *member.holder, yielder.terms->resources));
@@ -398,6 +419,7 @@ void Yielders::settle(const Yielding& yielding, const Job& job, const Terms& ter
 
 void Yielders::placed(const Job& job, const Terms& terms, const Placement& placement) {
   count(relieved_, job.ns, terms, placement, +1);
+  count(civil_, job.ns, terms, placement, +1);
   count(bare_, job.ns, terms, placement, +1);
 }
 

@@ -44,6 +44,10 @@ class Yielders {
   // when that does not help. Only what is `sure`, and borrows nothing, takes back what is borrowed.
   std::optional<Yielding> make_room(const Job& job, const Terms& terms, bool sure);
 
+  // Whether quotas let the task, or all members of the gang, have its room, did all yield who would
+  // to it.
+  bool frees_quota(const Job& job, const Terms& terms, bool sure) const;
+
   // The round has decided so: they count as stopping from now on, and the task has its room.
   void settle(const Yielding& yielding, const Job& job, const Terms& terms, World& world);
   // The round has placed one more.
@@ -58,6 +62,7 @@ class Yielders {
   const World* world_;
   Time stopped_by_;  // when all of them have ended, were they told to stop now
   World relieved_;   // only its sums: without those that stop or yield
+  World civil_;      // the same without those who yield to all
   World bare_;       // the same without anybody who may have to yield
   bool any_ = false;
   bool any_stopping_ = false;

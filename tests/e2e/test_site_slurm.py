@@ -16,7 +16,7 @@ class SlurmSite(unittest.TestCase):
     def setUpClass(cls):
         shared = tempfile.TemporaryDirectory(prefix="atoll-e2e-slurm-")
         cls.addClassCleanup(shared.cleanup)
-        cls.cluster = cls.enterClassContext(SlurmCluster(nodes=2, accounting=False))
+        cls.cluster = cls.enterClassContext(SlurmCluster(nodes=2))
         cls.atoll = Atoll()
         cls.addClassCleanup(cls.atoll.destroy)
         cls.atoll.cli("site", "add", "cluster", "--slurm", "--slurm-bin", cls.cluster.bin, "--slurm-conf",

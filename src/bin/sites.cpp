@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "site/absent_driver.h"
 #include "site/simulated/simulated_driver.h"
+#include "site/slurm/slurm_driver.h"
 #include "site/ssh/ssh_driver.h"
 #include "spec/site_spec.h"
 
@@ -103,6 +104,34 @@ Result<std::shared_ptr<site::SiteDriver>> ssh_site(const std::string& home,
   return std::make_shared<site::SshDriver>(std::move(options));
 }
 
+site::SlurmOptions slurm_options(const spec::SlurmSite& said) {
+  site::SlurmOptions options;
+  options.over = said.over.value_or("");
+  options.ssh_config = said.config.value_or("");
+  options.directory = said.directory.value_or("");
+  options.choice = {.partition = said.partition.value_or(""),
+                    .account = said.account.value_or(""),
+                    .qos = said.qos.value_or(""),
+                    .gres = {},
+                    .constraint = said.constraint.value_or(""),
+                    .reservation = said.reservation.value_or("")};
+  for (const spec::SlurmAccelerator& each :
+       said.accelerators.value_or(std::vector<spec::SlurmAccelerator>{})) {
+    options.accelerators[each.device.value_or("")] = {.partition = each.partition.value_or(""),
+                                                      .account = each.account.value_or(""),
+                                                      .qos = each.qos.value_or(""),
+                                                      .gres = each.gres.value_or(""),
+                                                      .constraint = each.constraint.value_or(""),
+                                                      .reservation = each.reservation.value_or("")};
+  }
+  options.template_file = said.template_file.value_or("");
+  options.bin = said.bin.value_or("");
+  options.conf = said.conf.value_or("");
+  if (said.placement == "atoll") options.placement = site::SlurmPlacement::atoll;
+  if (said.poll) options.poll = *said.poll;
+  return options;
+}
+
 Result<std::shared_ptr<site::SiteDriver>> driver_of(const std::string& home,
                                                     const journal::Identity& identity,
                                                     const std::string& name,
@@ -112,6 +141,15 @@ Result<std::shared_ptr<site::SiteDriver>> driver_of(const std::string& home,
     const auto said = spec::parse_json<spec::SshSite>(definition);
     if (!said) return tl::unexpected(said.error());
     return ssh_site(home, identity, name, *said);
+  }
+  if (kind == "slurm") {
+    const auto said = spec::parse_json<spec::SlurmSite>(definition);
+    if (!said) return tl::unexpected(said.error());
+    site::SlurmOptions options = slurm_options(*said);
+    options.site = name;
+    options.home = home;
+    options.installation = installation_of(identity);
+    return std::make_shared<site::SlurmDriver>(std::move(options));
   }
   if (kind == "simulated") {
     const auto said = spec::parse_json<spec::SimulatedSite>(definition);

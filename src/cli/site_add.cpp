@@ -126,18 +126,17 @@ Result<int> add_site(Session& session, const AddFlags& flags) {
   if (!added) return tl::unexpected(added.error());
   const auto site = first_answer(**api, flags.name);
   if (!site) return tl::unexpected(site.error());
+  const size_t nodes = (*site)["nodes"].items().size();
   print_one(session, *site, "name", [&] {
-    const size_t nodes = (*site)["nodes"].items().size();
-    if (!(*site)["reported"].truth())
-      return flags.name + " is added and has not answered yet; `atoll site show " + flags.name +
-             "` says more\n";
+    if (nodes == 0)
+      return flags.name + " is added, and no node of it answers yet; `atoll site show " +
+             flags.name + "` says more\n";
     return flags.name + " is added: " + std::to_string(nodes) +
            (nodes == 1 ? " node, " : " nodes, ") + capacity_of(*site) + "; `atoll site check " +
            flags.name + "` tries it\n";
   });
-  const std::vector<std::string> wrong = troubles(*site);
-  for (const std::string& line : wrong) session.warn(line);
-  return (*site)["reported"].truth() ? kExitOk : kExitFailure;
+  for (const std::string& line : troubles(*site)) session.warn(line);
+  return nodes > 0 ? kExitOk : kExitFailure;
 }
 
 Result<void> drain_to_the_end(Session& session, Api& api, const std::string& name) {

@@ -19,7 +19,7 @@ constexpr Duration kLeaseMax = hours(24 * 30);
 
 constexpr const char* kPlacements[] = {"engine", "atoll"};
 
-constexpr Doc kConfig{.name = "config",
+constexpr Doc kConfig{.name = "ssh_config",
                       .sentence =
                           "An ssh configuration file on the server instead of the server "
                           "account's own ~/.ssh/config.",
@@ -115,7 +115,7 @@ constexpr std::array kSlurm{
          .example = "[{\"device\": \"gpu:a100\", \"partition\": \"gpu\", \"gres\": \"gpu:a100\"}]",
          .high = 64}),
     field<&SlurmSite::template_file>(
-        {.name = "template",
+        {.name = "template_file",
          .sentence = "A file on the server: the batch script with places to fill in.",
          .example = "\"/etc/atoll/batch.sh\"",
          .high = kPathMax,
@@ -220,7 +220,8 @@ Result<std::string> settings_of(const SshSite& site) {
       return wrong("ssh.hosts", "host " + quote(host) + " is named twice");
     seen.push_back(host);
   }
-  if (auto ok = check_path(site.config, "ssh.config", true); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_path(site.config, "ssh.ssh_config", true); !ok)
+    return tl::unexpected(ok.error());
   if (auto ok = check_path(site.directory, "ssh.directory", false); !ok)
     return tl::unexpected(ok.error());
   if (auto ok = check_span(site.lease, kLeaseMin, kLeaseMax, "ssh.lease"); !ok)
@@ -234,8 +235,8 @@ Result<std::string> settings_of(const SlurmSite& site) {
   if (site.over) {
     if (auto ok = check_host(*site.over, "slurm.over"); !ok) return tl::unexpected(ok.error());
   }
-  for (const auto& [path, name] :
-       {std::pair(&site.config, "slurm.config"), {&site.template_file, "slurm.template"}}) {
+  for (const auto& [path, name] : {std::pair(&site.config, "slurm.ssh_config"),
+                                   {&site.template_file, "slurm.template_file"}}) {
     if (auto ok = check_path(*path, name, true); !ok) return tl::unexpected(ok.error());
   }
   for (const auto& [text, name] : {std::pair(&site.directory, "slurm.directory"),
@@ -298,7 +299,7 @@ const Shape& shape_of<SiteWish>() {
 Result<void> check_host(const std::string& host, const std::string& field) {
   const auto fits = [](unsigned char c) {
     return c > ' ' && c < 0x7f &&
-           std::string_view("\"'`$\\;&|<>(){}*?!#").find(static_cast<char>(c)) ==
+           std::string_view("/\"'`$\\;&|<>(){}*?!#").find(static_cast<char>(c)) ==
                std::string_view::npos;
   };
   if (host.empty() || host.size() > kWordMax || host[0] == '-' ||

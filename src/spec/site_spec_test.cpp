@@ -37,8 +37,8 @@ TEST(SiteSpec, WhatCannotBeIsRefusedWithItsField) {
             "configuration, a name or user@name");
   EXPECT_EQ(made(R"({"name":"x","ssh":{"hosts":["a","a"]}})"),
             "ssh.hosts: host \"a\" is named twice");
-  EXPECT_EQ(made(R"({"name":"x","ssh":{"hosts":["a"],"config":"my_config"}})"),
-            "ssh.config: ssh.config is a file on the server: write its whole path, from /");
+  EXPECT_EQ(made(R"({"name":"x","ssh":{"hosts":["a"],"ssh_config":"my_config"}})"),
+            "ssh.ssh_config: ssh.ssh_config is a file on the server: write its whole path, from /");
   EXPECT_EQ(made(R"({"name":"x","ssh":{"hosts":["a"],"lease":"1s"}})"),
             "ssh.lease: ssh.lease is 1s; it must be between 10s and 30d");
   EXPECT_TRUE(made(R"({"name":"x","ssh":{"hosts":[]}})").starts_with("ssh.hosts: "));

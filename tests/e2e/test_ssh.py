@@ -83,7 +83,8 @@ steps:
 """)
         said = self.atoll.cli("run", flow, check=False)
         self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-        self.assertRegex(said.stdout + said.stderr, r"42 on h[12]")
+        last = self.atoll.api("GET", "/api/v1/jobs?state=ended&limit=1").json["jobs"][0]
+        self.assertRegex(self.atoll.logs(last["id"]), r"^42 on h[12]\n$")
 
     def test_a_host_that_is_cut_off_is_told_and_its_work_is_not_started_twice(self):
         job = self.there("echo begun; sleep 3; echo once >> $HOME/cut-$ATOLL_JOB_ID")

@@ -103,13 +103,20 @@ purge() { # JOB
 }
 
 logs() { # ID STREAM OFFSET MAX
-  for file in "$ROOT/attempts/$1/$2" "$ROOT/kept/${1%%.*}/$1/$2"; do
-    [ -e "${file%/*}" ] || continue
-    [ -e "$file" ] || { echo 0 && exit 0; }
-    size=$(wc -c <"$file")
+  # It may be forgotten, and so move from one place to the other, at any moment.
+  here=$ROOT/attempts/$1
+  kept=$ROOT/kept/${1%%.*}/$1
+  for file in "$here/$2" "$kept/$2"; do
+    [ -e "$file" ] || continue
+    size=$(wc -c <"$file") 2>/dev/null || continue
     echo $((size))
+    [ -e "$file" ] || file=$kept/$2
     [ "$3" -lt $((size)) ] && tail -c "+$(($3 + 1))" "$file" | head -c "$4"
     exit 0
+  done
+  # What said nothing has no file.
+  for directory in "$here" "$kept"; do
+    [ -e "$directory" ] && echo 0 && exit 0
   done
   exit 4
 }

@@ -112,7 +112,8 @@ TEST_F(Follow, AWarningBeforeTheLimitIsTheWallTime) {
 }
 
 TEST_F(Follow, AKilledWrapperIsExplainedBySlurm) {
-  const core::AttemptResult gone{.cause = core::EndCause::lost, .message = "its wrapper was killed"};
+  const core::AttemptResult gone{.cause = core::EndCause::lost,
+                                 .message = "its wrapper was killed"};
   const JobRecord failed = job("OUT_OF_MEMORY");
   EXPECT_EQ(see(&failed, ended(gone)).ended->cause, core::EndCause::memory);
 }

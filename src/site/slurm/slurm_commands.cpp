@@ -9,13 +9,13 @@ namespace {
 
 std::string joined(const std::vector<uint64_t>& jobs, char separator) {
   std::string text;
-  for (const uint64_t job : jobs) text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(job);
+  for (const uint64_t job : jobs)
+    text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(job);
   return text;
 }
 
 std::string accounting_options(bool json) {
-  return json ? " --json"
-              : " --noheader --parsable2 --format=" + shell_quote(kAccountingFields);
+  return json ? " --json" : " --noheader --parsable2 --format=" + shell_quote(kAccountingFields);
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ Result<std::string> read_template(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file)
-    return fail(ErrorCode::invalid, "the batch template " + path + " cannot be read");
+  if (!file) return fail(ErrorCode::invalid, "the batch template " + path + " cannot be read");
   if (auto checked = check_template(text.str()); !checked)
     return fail(ErrorCode::invalid, path + ": " + checked.error().message);
   return text.str();
@@ -86,7 +85,8 @@ std::vector<std::optional<Progress>> SlurmDriver::progress(std::span<const Attem
 
 Result<ExecResult> SlurmDriver::exec(const ExecRequest&) {
   return fail(ErrorCode::unavailable,
-              "a Slurm site runs no commands beside a task; on the cluster, `srun --jobid=N --overlap` does");
+              "a Slurm site runs no commands beside a task; on the cluster, `srun --jobid=N "
+              "--overlap` does");
 }
 
 // Only where the server itself can read it.
@@ -193,8 +193,8 @@ void SlurmDriver::begin_stop(const StopOrder& order) {
   const auto at = live_.find(order.attempt);
   if (at == live_.end()) {
     if (ended_.contains(order.attempt)) return;
-    end(order.attempt, {.cause = core::EndCause::lost,
-                        .message = "the site does not know this attempt"});
+    end(order.attempt,
+        {.cause = core::EndCause::lost, .message = "the site does not know this attempt"});
     return;
   }
   Live& live = at->second;

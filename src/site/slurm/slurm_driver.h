@@ -1,9 +1,9 @@
 // A Slurm cluster as a site (README.md tells how its work lives).
 //
-// One thread of its own talks to the login node, which is this machine or one behind ssh; verbs only
-// queue. All runs are looked after by one exchange per poll: one squeue, sacct for those that left
-// the queue, and the run directories. Nothing is kept here that is not over there too: a driver that
-// is started anew finds its work by the names of the jobs and by the run directories.
+// One thread of its own talks to the login node, which is this machine or one behind ssh; verbs
+// only queue. All runs are looked after by one exchange per poll: one squeue, sacct for those that
+// left the queue, and the run directories. Nothing is kept here that is not over there too: a
+// driver that is started anew finds its work by the names of the jobs and by the run directories.
 #pragma once
 
 #include <condition_variable>
@@ -45,7 +45,7 @@ class SlurmDriver : public SiteDriver {
   void close() override;
 
   // Why Slurm does not answer; empty while it does. From any thread.
-  std::string trouble();
+  std::string trouble() override;
 
  private:
   struct Live {

@@ -62,7 +62,8 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   }
   std::string name_of(AttemptId id) { return slurm_job_name(place_->installation(), id); }
   std::string jobs_of_name(AttemptId id) {
-    return place_->engine().shell("squeue -h --states=all -o '%j' | grep -c '^" + name_of(id) + "$'");
+    return place_->engine().shell("squeue -h --states=all -o '%j' | grep -c '^" + name_of(id) +
+                                  "$'");
   }
 
   std::unique_ptr<SlurmPlace> place_;
@@ -174,10 +175,11 @@ TEST_P(SlurmFaults, MemoryBeyondTheLimitIsTold) {
 TEST_P(SlurmFaults, ALostAnswerIsFoundByItsName) {
   const std::string doubles = place_->options().home + "/doubles";
   std::filesystem::create_directories(doubles);
-  std::ofstream(doubles + "/sbatch") << "#!/bin/sh\n" << place_->engine().bin()
-                                     << "/sbatch \"$@\" >/dev/null\n"
-                                     << "echo 'sbatch: error: Socket timed out on send/recv operation' >&2\n"
-                                     << "exit 1\n";
+  std::ofstream(doubles + "/sbatch")
+      << "#!/bin/sh\n"
+      << place_->engine().bin() << "/sbatch \"$@\" >/dev/null\n"
+      << "echo 'sbatch: error: Socket timed out on send/recv operation' >&2\n"
+      << "exit 1\n";
   ::chmod((doubles + "/sbatch").c_str(), 0755);
   for (const char* name : {"squeue", "sacct", "scontrol", "sinfo", "scancel"})
     std::filesystem::create_symlink(place_->engine().bin() + "/" + name, doubles + "/" + name);
@@ -225,7 +227,8 @@ TEST_P(SlurmFaults, ANodeThatFailsLosesItsWork) {
 
 INSTANTIATE_TEST_SUITE_P(Version, SlurmFaults, testing::Values("22.05", "24.11"),
                          [](const testing::TestParamInfo<const char*>& info) {
-                           return info.param == std::string("22.05") ? "slurm_22_05" : "slurm_24_11";
+                           return info.param == std::string("22.05") ? "slurm_22_05"
+                                                                     : "slurm_24_11";
                          });
 
 }  // namespace

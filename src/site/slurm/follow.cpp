@@ -23,10 +23,11 @@ core::AttemptResult completed(core::AttemptResult result, const Sighting& sighti
   return result;
 }
 
-// The signal that comes before the time limit looks like any other, but for when it comes. Slurm may
-// send it a minute early.
+// The signal that comes before the time limit looks like any other, but for when it comes. Slurm
+// may send it a minute early.
 bool near_limit(const Followed& followed, const core::AttemptResult& result) {
-  return followed.limit && result.usage.ended + followed.signal_before + kKillMargin + seconds(10) >= followed.limit;
+  return followed.limit &&
+         result.usage.ended + followed.signal_before + kKillMargin + seconds(10) >= followed.limit;
 }
 
 void explain(const Followed& followed, const Sighting& sighting, core::AttemptResult& result) {
@@ -41,13 +42,27 @@ void explain(const Followed& followed, const Sighting& sighting, core::AttemptRe
   }
 }
 
+bool was_put_back(const JobRecord& record) {
+  return phase_of(record.state) == Phase::waiting || record.restarts > 0;
+}
+
+Consequence put_back(const Sighting& sighting) {
+  return {.ended = completed(
+              lost_because("Slurm job " + std::to_string(sighting.record->id) +
+                           " had begun and was put back into the queue behind Atoll's back; it was "
+                           "cancelled there, because Atoll decides what is tried again"),
+              sighting),
+          .cancel = true};
+}
+
 // The wrapper told a result. A signal that we did not send is explained by how Slurm ended the job,
 // which it may not know yet.
 Consequence with_result(Followed& followed, const Sighting& sighting) {
   core::AttemptResult result = *sighting.run.result;
   const bool known = sighting.record && phase_of(sighting.record->state) == Phase::over;
-  if (needs_reason(result) && !followed.stop_asked && !known &&
-      !waited(followed.over_since, sighting.now, kVanishedAfter))
+  const bool unasked = needs_reason(result) && !followed.stop_asked;
+  if (unasked && sighting.record && was_put_back(*sighting.record)) return put_back(sighting);
+  if (unasked && !known && !waited(followed.over_since, sighting.now, kVanishedAfter))
     return {.ask_accounting = !sighting.record};
   if (known) explain(followed, sighting, result);
   Consequence consequence;
@@ -59,14 +74,7 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
 
 Consequence while_waiting(const Followed& followed, const Sighting& sighting) {
   const JobRecord& record = *sighting.record;
-  if (followed.told_start || sighting.run.begun || record.restarts > 0) {
-    return {.ended = completed(
-                lost_because("Slurm job " + std::to_string(record.id) +
-                             " had begun and was put back into the queue behind Atoll's back; it was "
-                             "cancelled there, because Atoll decides what is tried again"),
-                sighting),
-            .cancel = true};
-  }
+  if (followed.told_start || sighting.run.begun || record.restarts > 0) return put_back(sighting);
   if (const std::optional<std::string> never = never_starts(record)) {
     return {.ended = completed({.cause = core::EndCause::start_error, .message = *never}, sighting),
             .cancel = true};
@@ -83,18 +91,21 @@ core::AttemptResult without_result(const Followed& followed, const Sighting& sig
     return stopped;
   }
   if (record.state != "COMPLETED") return verdict_of(record);
-  return lost_because("Slurm job " + std::to_string(record.id) +
-                      " completed and left no result in its run directory: is that on a file system "
-                      "that the nodes share?");
+  return lost_because(
+      "Slurm job " + std::to_string(record.id) +
+      " completed and left no result in its run directory: is that on a file system "
+      "that the nodes share?");
 }
 
 Consequence while_missing(Followed& followed, const Sighting& sighting) {
-  if (!waited(followed.missing_since, sighting.now, kVanishedAfter)) return {.ask_accounting = true};
+  if (!waited(followed.missing_since, sighting.now, kVanishedAfter))
+    return {.ask_accounting = true};
   core::AttemptResult result =
       followed.stop_asked
           ? core::AttemptResult{.cause = core::EndCause::stopped}
-          : lost_because("its job is no longer in Slurm's queue, accounting does not know it, and "
-                         "its run directory has no result");
+          : lost_because(
+                "its job is no longer in Slurm's queue, accounting does not know it, and "
+                "its run directory has no result");
   return {.ended = completed(std::move(result), sighting)};
 }
 

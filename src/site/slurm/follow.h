@@ -1,9 +1,9 @@
 // What follows for an attempt from what Slurm says of its job and what its run directory holds.
 // Pure: the driver asks after every poll, and does what comes back.
 //
-// The run directory is written by the wrapper on the node, so it is the better witness of how a task
-// ended; Slurm is the better witness of why a signal came, and the only one when the wrapper was
-// killed or never ran.
+// The run directory is written by the wrapper on the node, so it is the better witness of how a
+// task ended; Slurm is the better witness of why a signal came, and the only one when the wrapper
+// was killed or never ran.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ struct Followed {
   bool stop_asked = false;
   Duration signal_before;  // the time limit, at which Slurm warns
   Time limit;              // when Slurm would end it, as it said while it ran
-  Time over_since;     // Slurm says that it is over, and no result has come
-  Time missing_since;  // Slurm does not show it
+  Time over_since;         // Slurm says that it is over, and no result has come
+  Time missing_since;      // Slurm does not show it
 };
 
 // What one poll brought.

@@ -59,6 +59,17 @@ TEST_F(Follow, WhatSlurmPutsBackIsCancelledAndLost) {
   EXPECT_NE(back.ended->message.find("put back"), std::string::npos);
 }
 
+TEST_F(Follow, WhatWasTornAwayAndPutBackIsLost) {
+  const core::AttemptResult told{.cause = core::EndCause::stopped, .exit_code = 143};
+  const JobRecord waits = job("PENDING", "BeginTime");
+  const Consequence back = see(&waits, ended(told));
+  EXPECT_TRUE(back.cancel);
+  EXPECT_EQ(back.ended->cause, core::EndCause::lost);
+  JobRecord again = job("COMPLETED");
+  again.restarts = 1;
+  EXPECT_NE(see(&again, ended(told)).ended->message.find("put back"), std::string::npos);
+}
+
 TEST_F(Follow, WhatWillNeverStartIsCancelledAndSaysWhy) {
   const JobRecord waits = job("PENDING", "PartitionTimeLimit");
   const Consequence never = see(&waits);
@@ -112,7 +123,8 @@ TEST_F(Follow, AWarningBeforeTheLimitIsTheWallTime) {
 }
 
 TEST_F(Follow, AKilledWrapperIsExplainedBySlurm) {
-  const core::AttemptResult gone{.cause = core::EndCause::lost, .message = "its wrapper was killed"};
+  const core::AttemptResult gone{.cause = core::EndCause::lost,
+                                 .message = "its wrapper was killed"};
   const JobRecord failed = job("OUT_OF_MEMORY");
   EXPECT_EQ(see(&failed, ended(gone)).ended->cause, core::EndCause::memory);
 }

@@ -9,13 +9,13 @@ namespace {
 
 std::string joined(const std::vector<uint64_t>& jobs, char separator) {
   std::string text;
-  for (const uint64_t job : jobs) text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(job);
+  for (const uint64_t job : jobs)
+    text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(job);
   return text;
 }
 
 std::string accounting_options(bool json) {
-  return json ? " --json"
-              : " --noheader --parsable2 --format=" + shell_quote(kAccountingFields);
+  return json ? " --json" : " --noheader --parsable2 --format=" + shell_quote(kAccountingFields);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::string submit_command(const std::string& directory,
   std::string sbatch = "sbatch";
   for (const std::string& argument : arguments) sbatch += " " + shell_quote(argument);
   return "cd " + directory + " && if test -s slurm.id; then cat slurm.id; else " + sbatch +
-         " batch >slurm.new && mv slurm.new slurm.id && cat slurm.id; fi";
+         " \"$PWD/batch\" >slurm.new && mv slurm.new slurm.id && cat slurm.id; fi";
 }
 
 // "12", or "12;cluster" where there are several; warnings may stand before it.

@@ -26,8 +26,7 @@ Result<std::string> read_template(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file)
-    return fail(ErrorCode::invalid, "the batch template " + path + " cannot be read");
+  if (!file) return fail(ErrorCode::invalid, "the batch template " + path + " cannot be read");
   if (auto checked = check_template(text.str()); !checked)
     return fail(ErrorCode::invalid, path + ": " + checked.error().message);
   return text.str();
@@ -86,7 +85,8 @@ std::vector<std::optional<Progress>> SlurmDriver::progress(std::span<const Attem
 
 Result<ExecResult> SlurmDriver::exec(const ExecRequest&) {
   return fail(ErrorCode::unavailable,
-              "a Slurm site runs no commands beside a task; on the cluster, `srun --jobid=N --overlap` does");
+              "a Slurm site runs no commands beside a task; on the cluster, `srun --jobid=N "
+              "--overlap` does");
 }
 
 // Only where the server itself can read it.
@@ -154,7 +154,7 @@ void SlurmDriver::turn() {
 
 // A cluster that does not answer when the server starts: no capacity, and no news of its work.
 void SlurmDriver::tell_nothing_there() {
-  probed_ = true;
+  probed_ = told_away_ = true;
   reported_ = {};
   tell(core::SiteProbed{options_.site, {}});
   for (const AttemptId attempt : expected_) tell(core::AttemptUnreachable{attempt, true});
@@ -193,8 +193,8 @@ void SlurmDriver::begin_stop(const StopOrder& order) {
   const auto at = live_.find(order.attempt);
   if (at == live_.end()) {
     if (ended_.contains(order.attempt)) return;
-    end(order.attempt, {.cause = core::EndCause::lost,
-                        .message = "the site does not know this attempt"});
+    end(order.attempt,
+        {.cause = core::EndCause::lost, .message = "the site does not know this attempt"});
     return;
   }
   Live& live = at->second;

@@ -1,9 +1,9 @@
 // A Slurm cluster as a site (README.md tells how its work lives).
 //
-// One thread of its own talks to the login node, which is this machine or one behind ssh; verbs only
-// queue. All runs are looked after by one exchange per poll: one squeue, sacct for those that left
-// the queue, and the run directories. Nothing is kept here that is not over there too: a driver that
-// is started anew finds its work by the names of the jobs and by the run directories.
+// One thread of its own talks to the login node, which is this machine or one behind ssh; verbs
+// only queue. All runs are looked after by one exchange per poll: one squeue, sacct for those that
+// left the queue, and the run directories. Nothing is kept here that is not over there too: a
+// driver that is started anew finds its work by the names of the jobs and by the run directories.
 #pragma once
 
 #include <condition_variable>
@@ -139,6 +139,7 @@ class SlurmDriver : public SiteDriver {
   std::vector<AttemptId> expected_;
   bool probed_ = false;
   bool adopted_ = false;
+  bool told_away_ = false;  // before anything was adopted
   std::string template_;
   std::string template_error_;
   SlurmVersion version_;

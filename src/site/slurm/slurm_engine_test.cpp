@@ -1,3 +1,5 @@
+#include "site/slurm/slurm_engine.h"
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +10,6 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "site/slurm/slurm_engine.h"
 
 namespace atl::site {
 

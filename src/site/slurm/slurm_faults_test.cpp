@@ -62,7 +62,8 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   }
   std::string name_of(AttemptId id) { return slurm_job_name(place_->installation(), id); }
   std::string jobs_of_name(AttemptId id) {
-    return place_->engine().shell("squeue -h --states=all -o '%j' | grep -c '^" + name_of(id) + "$'");
+    return place_->engine().shell("squeue -h --states=all -o '%j' | grep -c '^" + name_of(id) +
+                                  "$'");
   }
 
   std::unique_ptr<SlurmPlace> place_;
@@ -165,7 +166,7 @@ TEST_P(SlurmFaults, PreemptionByOtherWorkIsALoss) {
 
 TEST_P(SlurmFaults, MemoryBeyondTheLimitIsTold) {
   open();
-  StartOrder greedy = order("python3 -c 'import time; x = bytearray(300 << 20); time.sleep(60)'");
+  StartOrder greedy = order("(head -c 300000000 /dev/zero; sleep 60) | tail");
   greedy.resources.memory_bytes = 64 << 20;
   EXPECT_EQ(run(std::move(greedy)).cause, core::EndCause::memory);
 }
@@ -174,10 +175,11 @@ TEST_P(SlurmFaults, MemoryBeyondTheLimitIsTold) {
 TEST_P(SlurmFaults, ALostAnswerIsFoundByItsName) {
   const std::string doubles = place_->options().home + "/doubles";
   std::filesystem::create_directories(doubles);
-  std::ofstream(doubles + "/sbatch") << "#!/bin/sh\n" << place_->engine().bin()
-                                     << "/sbatch \"$@\" >/dev/null\n"
-                                     << "echo 'sbatch: error: Socket timed out on send/recv operation' >&2\n"
-                                     << "exit 1\n";
+  std::ofstream(doubles + "/sbatch")
+      << "#!/bin/sh\n"
+      << place_->engine().bin() << "/sbatch \"$@\" >/dev/null\n"
+      << "echo 'sbatch: error: Socket timed out on send/recv operation' >&2\n"
+      << "exit 1\n";
   ::chmod((doubles + "/sbatch").c_str(), 0755);
   for (const char* name : {"squeue", "sacct", "scontrol", "sinfo", "scancel"})
     std::filesystem::create_symlink(place_->engine().bin() + "/" + name, doubles + "/" + name);
@@ -193,7 +195,7 @@ TEST_P(SlurmFaults, ALostAnswerIsFoundByItsName) {
 
 TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
   open();
-  const AttemptId lasts = start(order("sleep 25; exit 6")), ends = start(order("sleep 3; exit 5"));
+  const AttemptId lasts = start(order("sleep 45; exit 6")), ends = start(order("sleep 3; exit 5"));
   ASSERT_TRUE(seen_->wait_started(lasts));
   ASSERT_TRUE(seen_->wait_started(ends));
   place_->engine().order("kill slurmctld");
@@ -207,6 +209,19 @@ TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
   EXPECT_EQ(end_of(lasts).exit_code, 6);
   EXPECT_EQ(reachable_, 1);
   EXPECT_EQ(jobs_of_name(waits), "1");
+}
+
+TEST_P(SlurmFaults, AClusterThatIsAwayAtTheStartIsWaitedFor) {
+  open();
+  const AttemptId id = start(order("sleep 20; exit 9"));
+  ASSERT_TRUE(seen_->wait_started(id));
+  place_->engine().order("kill slurmctld");
+  open(place_->options(), {id});
+  EXPECT_TRUE(seen_->site().nodes.empty());
+  EXPECT_EQ(unreachable_, 1);
+  place_->engine().order("start slurmctld");
+  EXPECT_EQ(end_of(id).exit_code, 9);
+  EXPECT_EQ(seen_->site().nodes.size(), 3u);
 }
 
 TEST_P(SlurmFaults, ANodeThatFailsLosesItsWork) {
@@ -225,7 +240,8 @@ TEST_P(SlurmFaults, ANodeThatFailsLosesItsWork) {
 
 INSTANTIATE_TEST_SUITE_P(Version, SlurmFaults, testing::Values("22.05", "24.11"),
                          [](const testing::TestParamInfo<const char*>& info) {
-                           return info.param == std::string("22.05") ? "slurm_22_05" : "slurm_24_11";
+                           return info.param == std::string("22.05") ? "slurm_22_05"
+                                                                     : "slurm_24_11";
                          });
 
 }  // namespace

@@ -39,7 +39,8 @@ bool SlurmDriver::probe() {
   version_ = version;
   if (again) return probe();  // now in its own words
   const Result<std::vector<SlurmNode>> nodes = parse_nodes(answers["nodes"].out);
-  const Result<std::vector<SlurmPartition>> partitions = parse_partitions(answers["partitions"].out);
+  const Result<std::vector<SlurmPartition>> partitions =
+      parse_partitions(answers["partitions"].out);
   if (answers["nodes"].exit_code != 0 || answers["partitions"].exit_code != 0 || !nodes ||
       !partitions) {
     went_away(answers["version"].exit_code == 127
@@ -234,6 +235,7 @@ void SlurmDriver::reconcile_first(const RunsSeen& runs) {
   adopted_ = true;
   for (const AttemptId attempt : expected_) {
     if (!known(attempt, runs)) continue;
+    if (told_away_) tell(core::AttemptUnreachable{attempt, false});
     Live& live = live_[attempt];
     live.tried = !records_.contains(attempt);  // accounting is asked by its name
     live.tried_at = clock_.now();
@@ -282,8 +284,8 @@ void SlurmDriver::stop_due() {
   for (const StopOrder& order : orders) live_.at(order.attempt).stop_told = true;
 }
 
-// What Slurm gave up may run on, on a node that it does not hear. Told through the run directory, it
-// ends, should it hear that.
+// What Slurm gave up may run on, on a node that it does not hear. Told through the run directory,
+// it ends, should it hear that.
 void SlurmDriver::fence_due() {
   if (!fence_.empty()) static_cast<void>(runs_.stop(fence_));
   fence_.clear();

@@ -1,6 +1,6 @@
 // How orders become jobs of Slurm: the run directories are made, then sbatch is called for several
-// of them in one exchange. An answer that is lost is looked for by the job's name before anything is
-// tried again, and should there be two jobs in the end, only one of them begins: the wrapper's
+// of them in one exchange. An answer that is lost is looked for by the job's name before anything
+// is tried again, and should there be two jobs in the end, only one of them begins: the wrapper's
 // directory is made once.
 #include <algorithm>
 
@@ -20,7 +20,8 @@ void SlurmDriver::submit_due() {
   }
   for (size_t from = 0; from < due.size() && !away_since_; from += kSubmissionsMax) {
     const size_t to = std::min(due.size(), from + kSubmissionsMax);
-    submit_some(place_orders({due.begin() + static_cast<long>(from), due.begin() + static_cast<long>(to)}));
+    submit_some(
+        place_orders({due.begin() + static_cast<long>(from), due.begin() + static_cast<long>(to)}));
   }
 }
 
@@ -124,8 +125,8 @@ void SlurmDriver::accepted(AttemptId attempt, uint64_t job) {
   live.order.reset();
 }
 
-// The queue and accounting were asked, later than sbatch: nobody has it. So it was not accepted, and
-// may be handed over again.
+// The queue and accounting were asked, later than sbatch: nobody has it. So it was not accepted,
+// and may be handed over again.
 void SlurmDriver::submission_failed(AttemptId attempt) {
   Live& live = live_.at(attempt);
   if (live.stop) {
@@ -145,7 +146,8 @@ void SlurmDriver::submission_failed(AttemptId attempt) {
     live_.erase(attempt);
     return;
   }
-  if (live.tries > 0) live.next_try = clock_.now() + options_.poll * (int64_t{1} << std::min(live.tries, 4));
+  if (live.tries > 0)
+    live.next_try = clock_.now() + options_.poll * (int64_t{1} << std::min(live.tries, 4));
 }
 
 }  // namespace atl::site

@@ -72,10 +72,12 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
   return consequence;
 }
 
-Consequence while_waiting(const Followed& followed, const Sighting& sighting) {
+Consequence while_waiting(Followed& followed, const Sighting& sighting) {
   const JobRecord& record = *sighting.record;
   if (followed.told_start || sighting.run.begun || record.restarts > 0) return put_back(sighting);
-  if (const std::optional<std::string> never = never_starts(record)) {
+  const std::optional<std::string> never = never_starts(record);
+  if (!never) followed.hopeless_since = {};
+  if (never && waited(followed.hopeless_since, sighting.now, kHopelessAfter)) {
     return {.ended = completed({.cause = core::EndCause::start_error, .message = *never}, sighting),
             .cancel = true};
   }

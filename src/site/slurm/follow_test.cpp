@@ -72,11 +72,13 @@ TEST_F(Follow, WhatWasTornAwayAndPutBackIsLost) {
 
 TEST_F(Follow, WhatWillNeverStartIsCancelledAndSaysWhy) {
   const JobRecord waits = job("PENDING", "PartitionTimeLimit");
-  const Consequence never = see(&waits);
+  EXPECT_FALSE(see(&waits).ended.has_value());
+  const JobRecord passing = job("PENDING", "Resources");
+  EXPECT_FALSE(see(&passing, {}, kHopelessAfter).ended.has_value());
+  EXPECT_FALSE(see(&waits, {}, kHopelessAfter).ended.has_value());
+  const Consequence never = see(&waits, {}, kHopelessAfter * 2);
   EXPECT_TRUE(never.cancel);
   EXPECT_EQ(never.ended->cause, core::EndCause::start_error);
-  const JobRecord passing = job("PENDING", "Resources");
-  EXPECT_FALSE(see(&passing).ended.has_value());
 }
 
 TEST_F(Follow, AnEndWithoutAResultIsSlurmsWord) {

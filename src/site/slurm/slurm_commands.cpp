@@ -78,10 +78,6 @@ std::string accounting_by_name_command(const std::vector<std::string>& names, bo
 std::string nodes_command(bool json) {
   return json ? "scontrol show nodes --json" : "scontrol --oneliner show nodes";
 }
-std::string partitions_command(bool json) {
-  return json ? "scontrol show partitions --json" : "scontrol --oneliner show partitions";
-}
-
 // The number is written under another name first, so that it is there as a whole or not at all.
 std::string submit_command(const std::string& directory,
                            const std::vector<std::string>& arguments) {

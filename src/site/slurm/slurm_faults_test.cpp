@@ -32,7 +32,7 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
       }
       sink(std::move(report));
     });
-    ASSERT_TRUE(seen_->wait_probed());
+    ASSERT_TRUE(seen_->wait_probed(60));
   }
   void open() { open(place_->options()); }
 
@@ -52,6 +52,7 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   core::AttemptResult end_of(AttemptId id, int patience = 90) {
     EXPECT_TRUE(seen_->wait_ended(id, patience)) << driver_->trouble();
     EXPECT_EQ(seen_->ends(id), 1u);
+    last_ = seen_->result(id).message;
     return seen_->result(id);
   }
   core::AttemptResult run(StartOrder one) { return end_of(start(std::move(one))); }
@@ -72,6 +73,7 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   std::atomic<int> unreachable_ = 0;
   std::atomic<int> reachable_ = 0;
   uint64_t next_job_ = 1;
+  std::string last_;
 };
 
 #define EXPECT_SAYS(result, words) \
@@ -205,7 +207,7 @@ TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
   EXPECT_EQ(unreachable_, 1);
   EXPECT_FALSE(driver_->trouble().empty());
   place_->engine().order("start slurmctld");
-  EXPECT_EQ(end_of(waits).exit_code, 7);
+  EXPECT_EQ(end_of(waits).exit_code, 7) << last_;
   EXPECT_EQ(end_of(lasts).exit_code, 6);
   EXPECT_EQ(reachable_, 1);
   EXPECT_EQ(jobs_of_name(waits), "1");
@@ -213,7 +215,7 @@ TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
 
 TEST_P(SlurmFaults, AClusterThatIsAwayAtTheStartIsWaitedFor) {
   open();
-  const AttemptId id = start(order("sleep 20; exit 9"));
+  const AttemptId id = start(order("sleep 30; exit 9"));
   ASSERT_TRUE(seen_->wait_started(id));
   place_->engine().order("kill slurmctld");
   open(place_->options(), {id});

@@ -17,7 +17,7 @@ test | end-to-end tests | python3 python3-venv ca-certificates curl jq openssl t
 test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
-test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh util-linux
+test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh busybox-static util-linux procps
 bench | measuring tools | libbenchmark-dev wrk hyperfine
 bench | the peers to compare with | make parallel slurm-wlm munge redis-server
 TABLE

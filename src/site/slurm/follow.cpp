@@ -65,6 +65,11 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
   if (unasked && !known && !waited(followed.over_since, sighting.now, kVanishedAfter))
     return {.ask_accounting = !sighting.record};
   if (known) explain(followed, sighting, result);
+  if (!known && unasked && result.cause == core::EndCause::stopped) {
+    // A controller that lost its state has the nodes end what it does not know.
+    result.cause = core::EndCause::lost;
+    result.message = "its job was told to end on its node, and Slurm does not say why";
+  }
   Consequence consequence;
   // One that Slurm put back would run again.
   consequence.cancel = sighting.record && phase_of(sighting.record->state) == Phase::waiting;

@@ -48,6 +48,8 @@ TEST_F(Follow, ASignalWithoutAReasonIsToldInTheEnd) {
   const core::AttemptResult killed{.cause = core::EndCause::signalled, .signal = 9};
   EXPECT_TRUE(see(nullptr, ended(killed)).ask_accounting);
   EXPECT_EQ(see(nullptr, ended(killed), kVanishedAfter).ended->cause, core::EndCause::signalled);
+  const core::AttemptResult told{.cause = core::EndCause::stopped};
+  EXPECT_EQ(see(nullptr, ended(told), kVanishedAfter).ended->cause, core::EndCause::lost);
 }
 
 TEST_F(Follow, WhatSlurmPutsBackIsCancelledAndLost) {

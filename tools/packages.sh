@@ -18,7 +18,7 @@ test | the shells that completion is for | zsh fish
 test | the Debian package | dpkg-dev file
 test | a Slurm cluster, and another release of it | slurm-wlm munge slurmdbd mariadb-server debootstrap
 test | a virtual machine with control groups of version 2 | qemu-system-x86 busybox-static
-test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh util-linux
+test | hosts behind ssh: servers, cuts, other shells | openssh-server iptables tcsh busybox-static util-linux procps
 bench | measuring tools | libbenchmark-dev wrk hyperfine
 bench | the peers to compare with | make parallel slurm-wlm munge redis-server
 TABLE

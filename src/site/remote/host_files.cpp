@@ -135,7 +135,7 @@ Result<void> get_batch(Shell& shell, const std::string& remote, const std::strin
   const std::string script =
       "cd " + shell_quote(remote) + " || exit 1\nl=`mktemp` && cat >\"$l\" || exit 1\n" +
       "command -v sha256sum >/dev/null && tr '\\n' '\\0' <\"$l\" | xargs -0 sha256sum\n" +
-      "echo\ntar cf - -T \"$l\"\nc=$?\nrm -f \"$l\"\nexit $c";
+      "echo\ntr '\\n' '\\0' <\"$l\" | xargs -0 tar cf -\nc=$?\nrm -f \"$l\"\nexit $c";
   Result<Said> said = shell.run({.script = script,
                                  .input = names,
                                  .timeout = kPieceTimeout,

@@ -98,7 +98,9 @@ SshShell::SshShell(SshShellOptions options) : options_(std::move(options)) {
 
 SshShell::~SshShell() {
   close();
-  if (!directory_.empty()) ::rmdir(directory_.c_str());
+  if (directory_.empty()) return;
+  ::unlink(control_path_.c_str());
+  ::rmdir(directory_.c_str());
 }
 
 std::vector<std::string> SshShell::base_arguments() const {

@@ -53,6 +53,8 @@ std::string TarWriter::finish() {
 Result<void> read_tar(std::string_view bytes, const std::function<Result<void>(TarFile&)>& take) {
   const std::unique_ptr<archive, int (*)(archive*)> reader(archive_read_new(), archive_read_free);
   archive_read_support_format_tar(reader.get());
+  // xargs may have called tar more than once.
+  archive_read_set_options(reader.get(), "tar:read_concatenated_archives");
   const auto broken = [&] {
     const char* why = archive_error_string(reader.get());
     return fail(ErrorCode::unavailable,

@@ -61,7 +61,8 @@ poll() { # RENEWED
   now_us
   heard=0
   { read -r heard <"$ROOT/lease"; } 2>/dev/null
-  [ "$1" -gt "${heard:-0}" ] && put "$ROOT/lease" "$1"
+  # On a full disk the file that is there is written over.
+  [ "$1" -gt "${heard:-0}" ] && { put "$ROOT/lease" "$1" || echo "$1" >"$ROOT/lease"; } 2>/dev/null
   echo "N $up $now $boot"
   for one in "$ROOT"/attempts/*; do
     [ -d "$one" ] && tell "${one##*/}"
@@ -78,7 +79,7 @@ stop() {
     put stop "$grace $notice"
     if mkdir run 2>/dev/null; then
       now_us
-      put ended "stopped 143 15 $now $now 0 0 0 0 0 0"
+      put ended "stopped 143 15 $now $now 0 0 0 0 0 0" && rm -f task stdin
     elif [ -e run/pid ]; then
       read -r pid was its_host _ <run/pid
       [ "$its_host" = "$host" ] || continue

@@ -105,7 +105,7 @@ end_lost() { # MESSAGE
   started=$now
   [ -e run/pid ] && read -r _ _ _ _ started <run/pid
   sizes
-  put ended "lost 0 0 $started $now 0 0 $out_bytes $err_bytes 0 1 $1"
+  put ended "lost 0 0 $started $now 0 0 $out_bytes $err_bytes 0 1 $1" && rm -f task stdin
 }
 
 sizes() {
@@ -282,6 +282,9 @@ be_wrapper() { # ID
   trap 'woken=1' USR1
   trap 'woken=1 asked=1' TERM
   mkdir -p "$ROOT/$task_dir" 2>/dev/null || mkdir -p "$ROOT/$task_dir"
+  # Kept free for what has to be written when the task has filled the disk.
+  put run/room_code x
+  put run/room_end x
   until put run/pid "$$ $start $host $boot $started"; do sleep 5; done
   late=
   [ -n "$lease_cs" ] && [ $up -gt 0 ] && [ $((up - renewed)) -gt "$lease_cs" ] && late=1
@@ -296,6 +299,7 @@ be_wrapper() { # ID
       trap - USR1 TERM
       $with sh "$self" task "$ROOT" "$1" </dev/null >/dev/null 2>&1
       code=$?
+      rm -f run/room_code
       times >run/times 2>/dev/null
       put run/rc $code
       exit $code
@@ -343,6 +347,8 @@ write_end() {
   [ -e "$ROOT/$task_dir/checkpointed" ] && noted=1
   left_files
   sizes
+  rm -f run/room_end
   line="$cause $rc $signal $started $ended $cpu $((peak_kb * 1024)) $out_bytes $err_bytes $noted $files $message"
   until put ended "$line"; do sleep 5; done
+  rm -f task stdin run/times run/looked # secrets do not stay
 }

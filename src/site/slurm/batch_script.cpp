@@ -201,6 +201,18 @@ Result<BatchRequest> request_for(const StartOrder& order, const SlurmOptions& op
   request.cpus = std::max<int64_t>(1, ceil_div(order.resources.cpu_milli, 1000));
   request.memory_mib = ceil_div(std::max<int64_t>(0, order.resources.memory_bytes), 1 << 20);
   set_times(order, time_max, request);
+  if (order.gang > 1) {
+    return fail(
+        ErrorCode::invalid,
+        "tasks that start together need one allocation, which a Slurm site does not make yet: "
+        "run them on another site, or as one task that calls srun");
+  }
+  if (time_max.us > 0 && order.wall > time_max) {
+    return fail(ErrorCode::invalid, "its wall-time of " + format_duration(order.wall) +
+                                        " is longer than the " + format_duration(time_max) +
+                                        " that the partition allows: ask for less time, or name "
+                                        "another partition");
+  }
   if (options.placement == SlurmPlacement::atoll) {
     if (auto checked = check_value(order.placement.node, "node"); !checked)
       return tl::unexpected(checked.error());

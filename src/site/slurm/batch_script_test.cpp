@@ -85,13 +85,21 @@ TEST(BatchScript, PartsOfDevicesAreRefused) {
   EXPECT_TRUE(has(request.error().message, "whole devices"));
 }
 
+TEST(BatchScript, AGangIsRefused) {
+  StartOrder asked = order();
+  asked.gang = 2;
+  EXPECT_TRUE(has(request_for(asked, {}, {}).error().message, "one allocation"));
+}
+
 TEST(BatchScript, AWallTimeWithinThePartitionsLimitStaysWithinIt) {
   StartOrder asked = order();
   asked.wall = minutes(10);
   EXPECT_EQ(request_for(asked, {}, minutes(10))->minutes, 10);
   EXPECT_EQ(request_for(asked, {}, minutes(60))->minutes, 12);
-  asked.wall = minutes(11);  // Slurm shall refuse it
-  EXPECT_GT(request_for(asked, {}, minutes(10))->minutes, 10);
+  asked.wall = minutes(11);
+  const auto refused = request_for(asked, {}, minutes(10));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(has(refused.error().message, "longer than the 10m")) << refused.error().message;
   asked.wall = {};
   EXPECT_EQ(request_for(asked, {}, minutes(10))->minutes, 0);
 }

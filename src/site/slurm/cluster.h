@@ -34,7 +34,8 @@ struct SlurmPartition {
   bool operator==(const SlurmPartition&) const = default;
 };
 
-// JSON, or the lines of `scontrol --oneliner show nodes` and `… show partitions`.
+// JSON (which has no default partition), or the lines of `scontrol --oneliner show nodes` and `…
+// show partitions`.
 [[nodiscard]] Result<std::vector<SlurmNode>> parse_nodes(std::string_view bytes);
 [[nodiscard]] Result<std::vector<SlurmPartition>> parse_partitions(std::string_view bytes);
 

@@ -42,15 +42,34 @@ void explain(const Followed& followed, const Sighting& sighting, core::AttemptRe
   }
 }
 
+bool was_put_back(const JobRecord& record) {
+  return phase_of(record.state) == Phase::waiting || record.restarts > 0;
+}
+
+Consequence put_back(const Sighting& sighting) {
+  return {.ended = completed(
+              lost_because("Slurm job " + std::to_string(sighting.record->id) +
+                           " had begun and was put back into the queue behind Atoll's back; it was "
+                           "cancelled there, because Atoll decides what is tried again"),
+              sighting),
+          .cancel = true};
+}
+
 // The wrapper told a result. A signal that we did not send is explained by how Slurm ended the job,
 // which it may not know yet.
 Consequence with_result(Followed& followed, const Sighting& sighting) {
   core::AttemptResult result = *sighting.run.result;
   const bool known = sighting.record && phase_of(sighting.record->state) == Phase::over;
-  if (needs_reason(result) && !followed.stop_asked && !known &&
-      !waited(followed.over_since, sighting.now, kVanishedAfter))
+  const bool unasked = needs_reason(result) && !followed.stop_asked;
+  if (unasked && sighting.record && was_put_back(*sighting.record)) return put_back(sighting);
+  if (unasked && !known && !waited(followed.over_since, sighting.now, kVanishedAfter))
     return {.ask_accounting = !sighting.record};
   if (known) explain(followed, sighting, result);
+  if (!known && unasked && result.cause == core::EndCause::stopped) {
+    // A controller that lost its state has the nodes end what it does not know.
+    result.cause = core::EndCause::lost;
+    result.message = "its job was told to end on its node, and Slurm does not say why";
+  }
   Consequence consequence;
   // One that Slurm put back would run again.
   consequence.cancel = sighting.record && phase_of(sighting.record->state) == Phase::waiting;
@@ -58,18 +77,12 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
   return consequence;
 }
 
-Consequence while_waiting(const Followed& followed, const Sighting& sighting) {
+Consequence while_waiting(Followed& followed, const Sighting& sighting) {
   const JobRecord& record = *sighting.record;
-  if (followed.told_start || sighting.run.begun || record.restarts > 0) {
-    return {
-        .ended = completed(
-            lost_because("Slurm job " + std::to_string(record.id) +
-                         " had begun and was put back into the queue behind Atoll's back; it was "
-                         "cancelled there, because Atoll decides what is tried again"),
-            sighting),
-        .cancel = true};
-  }
-  if (const std::optional<std::string> never = never_starts(record)) {
+  if (followed.told_start || sighting.run.begun || record.restarts > 0) return put_back(sighting);
+  const std::optional<std::string> never = never_starts(record);
+  if (!never) followed.hopeless_since = {};
+  if (never && waited(followed.hopeless_since, sighting.now, kHopelessAfter)) {
     return {.ended = completed({.cause = core::EndCause::start_error, .message = *never}, sighting),
             .cancel = true};
   }

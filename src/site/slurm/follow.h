@@ -28,6 +28,7 @@ struct Followed {
   Time limit;              // when Slurm would end it, as it said while it ran
   Time over_since;         // Slurm says that it is over, and no result has come
   Time missing_since;      // Slurm does not show it
+  Time hopeless_since;     // Slurm says that it will never start; a controller just begun errs
 };
 
 // What one poll brought.

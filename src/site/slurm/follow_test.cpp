@@ -48,6 +48,8 @@ TEST_F(Follow, ASignalWithoutAReasonIsToldInTheEnd) {
   const core::AttemptResult killed{.cause = core::EndCause::signalled, .signal = 9};
   EXPECT_TRUE(see(nullptr, ended(killed)).ask_accounting);
   EXPECT_EQ(see(nullptr, ended(killed), kVanishedAfter).ended->cause, core::EndCause::signalled);
+  const core::AttemptResult told{.cause = core::EndCause::stopped};
+  EXPECT_EQ(see(nullptr, ended(told), kVanishedAfter).ended->cause, core::EndCause::lost);
 }
 
 TEST_F(Follow, WhatSlurmPutsBackIsCancelledAndLost) {
@@ -59,13 +61,26 @@ TEST_F(Follow, WhatSlurmPutsBackIsCancelledAndLost) {
   EXPECT_NE(back.ended->message.find("put back"), std::string::npos);
 }
 
+TEST_F(Follow, WhatWasTornAwayAndPutBackIsLost) {
+  const core::AttemptResult told{.cause = core::EndCause::stopped, .exit_code = 143};
+  const JobRecord waits = job("PENDING", "BeginTime");
+  const Consequence back = see(&waits, ended(told));
+  EXPECT_TRUE(back.cancel);
+  EXPECT_EQ(back.ended->cause, core::EndCause::lost);
+  JobRecord again = job("COMPLETED");
+  again.restarts = 1;
+  EXPECT_NE(see(&again, ended(told)).ended->message.find("put back"), std::string::npos);
+}
+
 TEST_F(Follow, WhatWillNeverStartIsCancelledAndSaysWhy) {
   const JobRecord waits = job("PENDING", "PartitionTimeLimit");
-  const Consequence never = see(&waits);
+  EXPECT_FALSE(see(&waits).ended.has_value());
+  const JobRecord passing = job("PENDING", "Resources");
+  EXPECT_FALSE(see(&passing, {}, kHopelessAfter).ended.has_value());
+  EXPECT_FALSE(see(&waits, {}, kHopelessAfter).ended.has_value());
+  const Consequence never = see(&waits, {}, kHopelessAfter * 2);
   EXPECT_TRUE(never.cancel);
   EXPECT_EQ(never.ended->cause, core::EndCause::start_error);
-  const JobRecord passing = job("PENDING", "Resources");
-  EXPECT_FALSE(see(&passing).ended.has_value());
 }
 
 TEST_F(Follow, AnEndWithoutAResultIsSlurmsWord) {

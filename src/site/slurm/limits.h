@@ -22,8 +22,9 @@ inline constexpr Duration kUnreachableAfter = seconds(10);  // a controller that
 inline constexpr Duration kVanishedAfter = seconds(30);     // accounting may be behind the queue
 inline constexpr Duration kResubmitAfter = seconds(10);     // a slow controller may yet accept it
 inline constexpr Duration kStrayPatience = minutes(5);      // what a template does behind the task
-inline constexpr Duration kStopPatience = seconds(10);  // beyond the grace, before Slurm ends it
-inline constexpr Duration kSettle = seconds(2);         // of a result on a network file system
+inline constexpr Duration kStopPatience = seconds(10);   // beyond the grace, before Slurm ends it
+inline constexpr Duration kHopelessAfter = seconds(15);  // nodes register with a new controller
+inline constexpr Duration kSettle = seconds(2);          // of a result on a network file system
 inline constexpr Duration kProbeEvery = minutes(1);
 inline constexpr Duration kKillMargin = seconds(60);  // Slurm's own limit comes after the wrapper's
 

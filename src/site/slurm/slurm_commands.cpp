@@ -78,17 +78,13 @@ std::string accounting_by_name_command(const std::vector<std::string>& names, bo
 std::string nodes_command(bool json) {
   return json ? "scontrol show nodes --json" : "scontrol --oneliner show nodes";
 }
-std::string partitions_command(bool json) {
-  return json ? "scontrol show partitions --json" : "scontrol --oneliner show partitions";
-}
-
 // The number is written under another name first, so that it is there as a whole or not at all.
 std::string submit_command(const std::string& directory,
                            const std::vector<std::string>& arguments) {
   std::string sbatch = "sbatch";
   for (const std::string& argument : arguments) sbatch += " " + shell_quote(argument);
   return "cd " + directory + " && if test -s slurm.id; then cat slurm.id; else " + sbatch +
-         " batch >slurm.new && mv slurm.new slurm.id && cat slurm.id; fi";
+         " \"$PWD/batch\" >slurm.new && mv slurm.new slurm.id && cat slurm.id; fi";
 }
 
 // "12", or "12;cluster" where there are several; warnings may stand before it.

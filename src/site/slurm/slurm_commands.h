@@ -42,7 +42,8 @@ std::string accounting_command(const std::vector<uint64_t>& jobs, bool json);
 // All that accounting has of these names since yesterday.
 std::string accounting_by_name_command(const std::vector<std::string>& names, bool json);
 std::string nodes_command(bool json);
-std::string partitions_command(bool json);
+// As text: the JSON of 24.11 does not say which one is the default.
+inline constexpr const char* kPartitionsCommand = "scontrol --oneliner show partitions";
 
 // Hands the script that is in the run directory to sbatch, unless that was done before: the number
 // of the job is kept there. `directory` is a word of shell.

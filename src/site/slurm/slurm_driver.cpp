@@ -154,7 +154,7 @@ void SlurmDriver::turn() {
 
 // A cluster that does not answer when the server starts: no capacity, and no news of its work.
 void SlurmDriver::tell_nothing_there() {
-  probed_ = true;
+  probed_ = told_away_ = true;
   reported_ = {};
   tell(core::SiteProbed{options_.site, {}});
   for (const AttemptId attempt : expected_) tell(core::AttemptUnreachable{attempt, true});

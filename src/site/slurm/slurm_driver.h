@@ -139,6 +139,7 @@ class SlurmDriver : public SiteDriver {
   std::vector<AttemptId> expected_;
   bool probed_ = false;
   bool adopted_ = false;
+  bool told_away_ = false;  // before anything was adopted
   std::string template_;
   std::string template_error_;
   SlurmVersion version_;

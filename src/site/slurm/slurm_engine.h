@@ -39,7 +39,7 @@ class SlurmEngine {
 // Drivers on such a cluster, with run directories of their own below /tmp, which its nodes share.
 class SlurmPlace : public ContractPlace {
  public:
-  explicit SlurmPlace(std::string version = "22.05");
+  explicit SlurmPlace(const std::string& version);
   ~SlurmPlace() override;
 
   SlurmEngine& engine() { return engine_; }

@@ -81,7 +81,7 @@ bool SlurmEngine::await(const std::string& line, const std::string& printed) con
   return false;
 }
 
-SlurmPlace::SlurmPlace(std::string version) : engine_(SlurmEngine::of(version)) {
+SlurmPlace::SlurmPlace(const std::string& version) : engine_(SlurmEngine::of(version)) {
   static int count = 0;
   installation_ = "test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
   home_ = "/tmp/atoll-slurm-" + installation_;
@@ -124,7 +124,9 @@ namespace {
 
 INSTANTIATE_TEST_SUITE_P(
     Slurm, SiteContract,
-    testing::Values(ContractParam{"slurm_22_05", [] { return std::make_unique<SlurmPlace>(); }}),
+    testing::Values(
+        ContractParam{"slurm_22_05", [] { return std::make_unique<SlurmPlace>("22.05"); }},
+        ContractParam{"slurm_24_11", [] { return std::make_unique<SlurmPlace>("24.11"); }}),
     [](const testing::TestParamInfo<ContractParam>& info) { return info.param.name; });
 
 }  // namespace

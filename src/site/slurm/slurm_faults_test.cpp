@@ -32,7 +32,7 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
       }
       sink(std::move(report));
     });
-    ASSERT_TRUE(seen_->wait_probed());
+    ASSERT_TRUE(seen_->wait_probed(60));
   }
   void open() { open(place_->options()); }
 
@@ -52,10 +52,18 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   core::AttemptResult end_of(AttemptId id, int patience = 90) {
     EXPECT_TRUE(seen_->wait_ended(id, patience)) << driver_->trouble();
     EXPECT_EQ(seen_->ends(id), 1u);
+    last_ = seen_->result(id).message;
     return seen_->result(id);
   }
   core::AttemptResult run(StartOrder one) { return end_of(start(std::move(one))); }
 
+  // Once it has written down that it runs the job; else nodes end what it does not know again.
+  void kill_controller(AttemptId id) {
+    const std::string state = place_->engine().folder() + "/state/job_state";
+    EXPECT_TRUE(place_->engine().await("grep -acF '" + name_of(id) + "' " + state, "1"));
+    ::sleep(6);
+    place_->engine().order("kill slurmctld");
+  }
   std::string job_of(AttemptId id) {
     return place_->engine().shell("squeue -h --states=all -o '%A %j' | grep ' " + name_of(id) +
                                   "$' | cut -d' ' -f1");
@@ -72,6 +80,7 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   std::atomic<int> unreachable_ = 0;
   std::atomic<int> reachable_ = 0;
   uint64_t next_job_ = 1;
+  std::string last_;
 };
 
 #define EXPECT_SAYS(result, words) \
@@ -166,7 +175,7 @@ TEST_P(SlurmFaults, PreemptionByOtherWorkIsALoss) {
 
 TEST_P(SlurmFaults, MemoryBeyondTheLimitIsTold) {
   open();
-  StartOrder greedy = order("python3 -c 'import time; x = bytearray(300 << 20); time.sleep(60)'");
+  StartOrder greedy = order("(head -c 300000000 /dev/zero; sleep 60) | tail");
   greedy.resources.memory_bytes = 64 << 20;
   EXPECT_EQ(run(std::move(greedy)).cause, core::EndCause::memory);
 }
@@ -195,20 +204,33 @@ TEST_P(SlurmFaults, ALostAnswerIsFoundByItsName) {
 
 TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
   open();
-  const AttemptId lasts = start(order("sleep 25; exit 6")), ends = start(order("sleep 3; exit 5"));
+  const AttemptId lasts = start(order("sleep 75; exit 6")), ends = start(order("sleep 15; exit 5"));
   ASSERT_TRUE(seen_->wait_started(lasts));
   ASSERT_TRUE(seen_->wait_started(ends));
-  place_->engine().order("kill slurmctld");
+  kill_controller(lasts);
   EXPECT_EQ(end_of(ends).exit_code, 5);  // its run directory tells
   const AttemptId waits = start(order("exit 7"));
-  for (int i = 0; i < 300 && unreachable_ == 0; ++i) ::usleep(100000);
+  for (int i = 0; i < 600 && unreachable_ == 0; ++i) ::usleep(100000);
   EXPECT_EQ(unreachable_, 1);
   EXPECT_FALSE(driver_->trouble().empty());
   place_->engine().order("start slurmctld");
-  EXPECT_EQ(end_of(waits).exit_code, 7);
-  EXPECT_EQ(end_of(lasts).exit_code, 6);
+  EXPECT_EQ(end_of(waits).exit_code, 7) << last_;
+  EXPECT_EQ(end_of(lasts).exit_code, 6) << last_;
   EXPECT_EQ(reachable_, 1);
   EXPECT_EQ(jobs_of_name(waits), "1");
+}
+
+TEST_P(SlurmFaults, AClusterThatIsAwayAtTheStartIsWaitedFor) {
+  open();
+  const AttemptId id = start(order("sleep 45; exit 9"));
+  ASSERT_TRUE(seen_->wait_started(id));
+  kill_controller(id);
+  open(place_->options(), {id});
+  EXPECT_TRUE(seen_->site().nodes.empty());
+  place_->engine().order("start slurmctld");
+  EXPECT_EQ(end_of(id).exit_code, 9) << last_;
+  EXPECT_EQ(unreachable_, 1);
+  EXPECT_EQ(seen_->site().nodes.size(), 3u);
 }
 
 TEST_P(SlurmFaults, ANodeThatFailsLosesItsWork) {

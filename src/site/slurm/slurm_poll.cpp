@@ -10,6 +10,11 @@
 namespace atl::site {
 namespace {
 
+// Each program waits for many seconds before it gives up on a controller that is away: the ones
+// behind the first are not called then.
+const std::string kElseAway = " || { away=1; false; }";
+const std::string kUnlessAway = "test -z \"$away\" && ";
+
 RunSeen run_seen(const std::map<AttemptId, RunStatus>& runs, AttemptId attempt) {
   const auto at = runs.find(attempt);
   if (at == runs.end()) return {};
@@ -27,16 +32,16 @@ bool SlurmDriver::probe() {
   const bool json = version_ >= kSoundJson;
   const Result<Said> said =
       ask(slurm_prelude(options_) + sections.run("version", "sinfo --version") +
-          sections.run("nodes", nodes_command(json)) +
-          sections.run("partitions", partitions_command(json)));
+          sections.run("nodes", nodes_command(json) + kElseAway) +
+          sections.run("partitions", kUnlessAway + kPartitionsCommand));
   if (!said) {
     went_away(said.error().message);
     return false;
   }
   auto answers = sections.read(said->out);
   const SlurmVersion version = parse_slurm_version(answers["version"].out);
-  const bool again = (version >= kSoundJson) != json;
-  version_ = version;
+  const bool again = answers["nodes"].exit_code == 0 && (version >= kSoundJson) != json;
+  if (again) version_ = version;
   if (again) return probe();  // now in its own words
   const Result<std::vector<SlurmNode>> nodes = parse_nodes(answers["nodes"].out);
   const Result<std::vector<SlurmPartition>> partitions =
@@ -96,15 +101,18 @@ void SlurmDriver::poll() {
 Result<void> SlurmDriver::ask_queue() {
   const Sections sections(new_mark());
   const bool json = use_json();
-  std::string text = slurm_prelude(options_) + sections.run("queue", queue_command(json));
+  std::string text =
+      slurm_prelude(options_) + sections.run("queue", queue_command(json) + kElseAway);
   if (!to_account_.empty())
-    text += sections.run("accounting",
-                         accounting_command({to_account_.begin(), to_account_.end()}, json));
+    text += sections.run(
+        "accounting",
+        kUnlessAway + accounting_command({to_account_.begin(), to_account_.end()}, json));
   std::vector<std::string> names;
   for (const auto& [attempt, live] : live_) {
     if (live.tried && names.size() < kAccountedMax) names.push_back(name_of(attempt));
   }
-  if (!names.empty()) text += sections.run("names", accounting_by_name_command(names, json));
+  if (!names.empty())
+    text += sections.run("names", kUnlessAway + accounting_by_name_command(names, json));
   const Result<Said> said = ask(text);
   if (!said) return tl::unexpected(said.error());
   auto answers = sections.read(said->out);
@@ -235,6 +243,7 @@ void SlurmDriver::reconcile_first(const RunsSeen& runs) {
   adopted_ = true;
   for (const AttemptId attempt : expected_) {
     if (!known(attempt, runs)) continue;
+    if (told_away_) tell(core::AttemptUnreachable{attempt, false});
     Live& live = live_[attempt];
     live.tried = !records_.contains(attempt);  // accounting is asked by its name
     live.tried_at = clock_.now();

@@ -24,8 +24,8 @@ constexpr std::array kHopeless = {
             "it asks for more nodes than the partition allows: ask for fewer, or name another "
             "partition"},
     Meaning{"PartitionConfig",
-            "no node of the partition can ever hold it: ask for fewer CPUs, less memory or other "
-            "devices, or name another partition"},
+            "the partition's limits never allow it: ask for less time, fewer CPUs, less memory or "
+            "other devices, or name another partition"},
     Meaning{"BadConstraints",
             "no node has what it asks for: check CPUs, memory, gres and constraint against "
             "`scontrol show nodes`"},

@@ -19,6 +19,7 @@ Result<void> HostWorker::poll() {
 }
 
 void HostWorker::on_status(HostStatus status) {
+  set_back();
   const bool first = !adopted_;
   adopted_ = true;
   uptime_cs_ = status.uptime_cs;
@@ -196,6 +197,16 @@ void HostWorker::expire_leases() {
     // Found there later, it is nobody's.
     ended_.erase(attempt);
   }
+}
+
+// It answers, and can take nothing: waiting would not help.
+void HostWorker::refuse_unsent(const Error& why) {
+  std::vector<AttemptId> unsent;
+  for (const auto& [attempt, live] : live_) {
+    if (live.order && !live.tried) unsent.push_back(attempt);
+  }
+  for (const AttemptId attempt : unsent)
+    report_end(attempt, core::EndCause::start_error, why.message);
 }
 
 void HostWorker::give_up_unsent() {

@@ -157,6 +157,7 @@ bool HostWorker::turn() {
     set_back();
     return true;
   }
+  if (done.error().code == ErrorCode::exhausted) refuse_unsent(done.error());
   if (!closing_) set_away(done.error());
   return false;
 }

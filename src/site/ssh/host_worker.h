@@ -104,6 +104,7 @@ class HostWorker {
   void set_away(const Error& why);
   void set_back();
   void expire_leases();
+  void refuse_unsent(const Error& why);
   void give_up_unsent();
   void report_start(AttemptId attempt, Live& live, Time started);
   void report_end(AttemptId attempt, core::AttemptResult result);

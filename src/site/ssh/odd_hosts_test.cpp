@@ -54,9 +54,31 @@ TEST_F(OddHost, BusyboxAlone) { EXPECT_EQ(run_on("h1:busybox"), kRan); }
 TEST_F(OddHost, NoexecHome) { EXPECT_EQ(run_on("h1:noexec"), kRan); }
 
 TEST_F(OddHost, AFullHomeIsSaidSo) {
-  const std::string why = run_on("h1:tmpfs=4k");
+  const std::string why = run_on("h1:tmpfs=8k");
   EXPECT_NE(why.find("nothing can be written to ~/.atoll on h1"), std::string::npos) << why;
   EXPECT_NE(why.find("make room there"), std::string::npos) << why;
+}
+
+TEST_F(OddHost, ATaskThatFillsTheDiskEndsAllTheSame) {
+  place_ = std::make_unique<SshPlace>(std::vector<std::string>{"h1:tmpfs=1m"});
+  SshDriver driver(place_->options());
+  Recorder seen;
+  driver.adopt({}, seen.sink());
+  ASSERT_TRUE(seen.wait_probed(40));
+  StartOrder fills{.attempt = {JobId{1}, 0, 1}, .grace = seconds(5)};
+  fills.payload = SshPlace::shell("cat /dev/zero >$HOME/all; echo more >$HOME/b; exit 5");
+  driver.start({fills});
+  ASSERT_TRUE(seen.wait_ended(fills.attempt, 40));
+  EXPECT_EQ(seen.result(fills.attempt).exit_code, 5);
+  EXPECT_EQ(seen.result(fills.attempt).cause, core::EndCause::exited);
+  StartOrder next{.attempt = {JobId{2}, 0, 1}, .grace = seconds(5)};
+  next.payload = SshPlace::shell("true");
+  driver.start({next});
+  ASSERT_TRUE(seen.wait_ended(next.attempt, 40));
+  EXPECT_EQ(seen.result(next.attempt).cause, core::EndCause::start_error);
+  EXPECT_NE(seen.result(next.attempt).message.find("nothing can be written"), std::string::npos)
+      << seen.result(next.attempt).message;
+  driver.close();
 }
 
 TEST_F(OddHost, APasswordPromptNeverHangs) {

@@ -60,9 +60,14 @@ class SlurmFaults : public testing::TestWithParam<const char*> {
   // Once it has written down that it runs the job; else nodes end what it does not know again.
   void kill_controller(AttemptId id) {
     const std::string state = place_->engine().folder() + "/state/job_state";
-    EXPECT_TRUE(place_->engine().await("grep -acF '" + name_of(id) + "' " + state, "1"));
+    EXPECT_TRUE(place_->engine().await("grep -aqF '" + name_of(id) + "' " + state + " && echo kept",
+                                       "kept"));
     ::sleep(6);
     place_->engine().order("kill slurmctld");
+  }
+  std::string show() {
+    return place_->engine().shell("squeue -t all | tail -n 5; sinfo -N -o '%N %t %E'; ls -l " +
+                                  place_->options().directory + "/attempts/*");
   }
   std::string job_of(AttemptId id) {
     return place_->engine().shell("squeue -h --states=all -o '%A %j' | grep ' " + name_of(id) +
@@ -205,7 +210,7 @@ TEST_P(SlurmFaults, ALostAnswerIsFoundByItsName) {
 TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
   open();
   const AttemptId lasts = start(order("sleep 75; exit 6")), ends = start(order("sleep 15; exit 5"));
-  ASSERT_TRUE(seen_->wait_started(lasts));
+  ASSERT_TRUE(seen_->wait_started(lasts, 60)) << driver_->trouble() << show();
   ASSERT_TRUE(seen_->wait_started(ends));
   kill_controller(lasts);
   EXPECT_EQ(end_of(ends).exit_code, 5);  // its run directory tells
@@ -223,7 +228,7 @@ TEST_P(SlurmFaults, AKilledControllerLosesNothing) {
 TEST_P(SlurmFaults, AClusterThatIsAwayAtTheStartIsWaitedFor) {
   open();
   const AttemptId id = start(order("sleep 45; exit 9"));
-  ASSERT_TRUE(seen_->wait_started(id));
+  ASSERT_TRUE(seen_->wait_started(id, 60)) << driver_->trouble() << show();
   kill_controller(id);
   open(place_->options(), {id});
   EXPECT_TRUE(seen_->site().nodes.empty());

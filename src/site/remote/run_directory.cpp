@@ -272,6 +272,14 @@ Result<HostStatus> RunDirectory::poll(int64_t renew_cs) {
   return parse_host_status(said->out);
 }
 
+Result<int64_t> RunDirectory::renew(int64_t renew_cs) {
+  Result<Said> said = ask("renew", std::to_string(renew_cs), "");
+  if (!said) return tl::unexpected(said.error());
+  Result<HostStatus> status = parse_host_status(said->out);
+  if (!status) return tl::unexpected(status.error());
+  return status->uptime_cs;
+}
+
 Result<std::vector<AttemptId>> RunDirectory::stop(std::span<const StopOrder> orders) {
   std::string lines;
   for (const StopOrder& order : orders)

@@ -68,6 +68,9 @@ class RunDirectory {
   // so that a renewal that is under way for long renews nothing that it should not.
   [[nodiscard]] Result<HostStatus> poll(int64_t renew_cs);
 
+  // Only renews, for as long as the next poll has to wait; the host's uptime.
+  [[nodiscard]] Result<int64_t> renew(int64_t renew_cs);
+
   // Gives back those that nobody knows there.
   [[nodiscard]] Result<std::vector<AttemptId>> stop(std::span<const StopOrder> orders);
   // Ends what is left of an attempt that never said more than that it begins.

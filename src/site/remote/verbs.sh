@@ -55,7 +55,7 @@ tell() { # ID
   [ -e progress ] && read -r line <progress && echo "G $1 $line"
 }
 
-poll() { # RENEWED
+renew() { # RENEWED
   who_am_i
   uptime_cs
   now_us
@@ -64,6 +64,10 @@ poll() { # RENEWED
   # On a full disk the file that is there is written over.
   [ "$1" -gt "${heard:-0}" ] && { put "$ROOT/lease" "$1" || echo "$1" >"$ROOT/lease"; } 2>/dev/null
   echo "N $up $now $boot"
+}
+
+poll() { # RENEWED
+  renew "$1"
   for one in "$ROOT"/attempts/*; do
     [ -d "$one" ] && tell "${one##*/}"
   done
@@ -150,6 +154,7 @@ case $verb in
 task) be_task "$@" ;;
 run) be_wrapper "$@" ;;
 place) place "$@" ;;
+renew) renew "$@" ;;
 poll) poll "$@" ;;
 stop) stop ;;
 forget) forget ;;

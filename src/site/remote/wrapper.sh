@@ -283,12 +283,14 @@ be_wrapper() { # ID
   trap 'woken=1 asked=1' TERM
   mkdir -p "$ROOT/$task_dir" 2>/dev/null || mkdir -p "$ROOT/$task_dir"
   # Kept free for what has to be written when the task has filled the disk.
-  put run/room_code x
-  put run/room_end x
-  until put run/pid "$$ $start $host $boot $started"; do sleep 5; done
+  room=
+  put run/room_code x && put run/room_end x && put run/pid "$$ $start $host $boot $started" && room=1
   late=
   [ -n "$lease_cs" ] && [ $up -gt 0 ] && [ $((up - renewed)) -gt "$lease_cs" ] && late=1
-  if [ -n "$late" ]; then
+  if [ -z "$room" ]; then
+    rm -f task stdin script run/room_code
+    cause=start_error rc=125 message="nothing can be written to $ROOT on $host: make room there"
+  elif [ -n "$late" ]; then
     cause=lost rc=0 message='the order came when its lease had run out, so it was not begun'
   elif [ -e stop ]; then
     cause=stopped rc=143
@@ -337,6 +339,9 @@ write_end() {
   if [ -z "$cause" ] && [ -e run/failed ]; then
     cause=start_error
     read -r message <run/failed
+  fi
+  if [ -z "$cause" ] && [ "$rc" -eq 125 ] && [ ! -e run/child ]; then
+    cause=start_error message="nothing can be written to $ROOT on $host: make room there"
   fi
   if [ -z "$cause" ]; then
     cause=exited

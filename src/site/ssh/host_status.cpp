@@ -12,7 +12,7 @@ constexpr Duration kBeginningMax = seconds(60);  // then whoever began it was ki
 }  // namespace
 
 Result<void> HostWorker::poll() {
-  Result<HostStatus> status = directory_.poll(uptime_cs_);
+  Result<HostStatus> status = directory_.poll(heard().uptime_cs);
   if (!status) return tl::unexpected(status.error());
   on_status(std::move(*status));
   return {};
@@ -22,8 +22,7 @@ void HostWorker::on_status(HostStatus status) {
   set_back();
   const bool first = !adopted_;
   adopted_ = true;
-  uptime_cs_ = status.uptime_cs;
-  heard_us_ = monotonic_us();
+  hear(status.uptime_cs);
   std::set<AttemptId> seen;
   std::set<JobId> fetched;
   for (RunStatus& run : status.runs) {
@@ -184,7 +183,7 @@ void HostWorker::set_back() {
 void HostWorker::expire_leases() {
   if (failures_ == 0) return;
   const Duration lease = options_.lease.us > 0 ? options_.lease : Duration{};
-  if (lease.us == 0 || monotonic_us() < heard_us_ + lease.us + options_.lease_margin.us) return;
+  if (lease.us == 0 || monotonic_us() < heard().at_us + lease.us + options_.lease_margin.us) return;
   std::vector<AttemptId> over;
   for (const auto& [attempt, live] : live_) {
     if (live.leased && !live.unwanted && (live.tried || live.started || live.confirmed))

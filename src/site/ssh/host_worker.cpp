@@ -27,26 +27,27 @@ HostWorker::~HostWorker() { close(); }
 
 void HostWorker::adopt(std::set<AttemptId> expected) {
   expected_ = std::move(expected);
-  heard_us_ = monotonic_us();
+  heard_ = {.at_us = monotonic_us()};
   for (const AttemptId attempt : expected_) {
     const std::optional<Placed> placed = placements_.find(attempt);
     if (!placed || placed->host != host_ || placed->forgotten) continue;
     live_[attempt] = {
-        .leased = placed->lease.us > 0, .confirmed = placed->started, .ordered_us = heard_us_};
+        .leased = placed->lease.us > 0, .confirmed = placed->started, .ordered_us = heard_.at_us};
   }
   thread_ = std::thread([this] { run(); });
+  if (options_.lease.us > 0) keeper_ = std::thread([this] { keep_lease(); });
 }
 
 void HostWorker::start(StartOrder order) {
   const std::lock_guard lock(mutex_);
   wanted_.starts.push_back(std::move(order));
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 void HostWorker::stop(StopOrder order) {
   const std::lock_guard lock(mutex_);
   wanted_.stops.push_back(order);
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 // Never urgent: it goes with the next exchange.
@@ -76,6 +77,7 @@ void HostWorker::close() {
   }
   shell_.interrupt();
   if (thread_.joinable()) thread_.join();
+  if (keeper_.joinable()) keeper_.join();
   shell_.close();
 }
 
@@ -94,6 +96,31 @@ void HostWorker::run() {
   const std::lock_guard lock(mutex_);
   done_ = true;
   changed_.notify_all();
+}
+
+HostWorker::Heard HostWorker::heard() {
+  const std::lock_guard lock(mutex_);
+  return heard_;
+}
+
+// Also of a host that was restarted, whose uptime begins anew.
+void HostWorker::hear(int64_t uptime_cs) {
+  const std::lock_guard lock(mutex_);
+  heard_ = {uptime_cs, monotonic_us()};
+}
+
+void HostWorker::keep_lease() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    changed_.wait_for(lock, std::chrono::microseconds(options_.lease.us / 4),
+                      [&] { return closing_.load(); });
+    if (closing_ || !adopted_ || !away_.empty()) continue;
+    if (monotonic_us() - heard_.at_us < options_.lease.us / 4) continue;
+    const int64_t renewed = heard_.uptime_cs;
+    lock.unlock();
+    if (const Result<int64_t> uptime = directory_.renew(renewed)) hear(*uptime);
+    lock.lock();
+  }
 }
 
 // Work that was just begun or ended is soon looked at again, then less and less often.
@@ -208,8 +235,9 @@ Result<void> HostWorker::send_starts() {
     for (auto& [attempt, live] : live_) {
       if (!live.order || orders.size() >= kStartsMax) continue;
       // By the server's clock: an order from before the host's boot may have run.
-      if (live.order->repeated && uptime_cs_ > 0 &&
-          live.order->placed < wall_now() - Duration{uptime_cs_ * 10'000}) {
+      const int64_t uptime_cs = heard().uptime_cs;
+      if (live.order->repeated && uptime_cs > 0 &&
+          live.order->placed < wall_now() - Duration{uptime_cs * 10'000}) {
         failed.emplace_back(attempt,
                             Error{ErrorCode::stale, host_ + " was restarted while it ran", {}});
         continue;
@@ -225,7 +253,7 @@ Result<void> HostWorker::send_starts() {
         if (!sent) return sent;
       }
       live.tried = true;
-      orders.push_back({.start = *live.order, .lease = options_.lease, .renewed_cs = uptime_cs_});
+      orders.push_back({.start = *live.order, .lease = options_.lease});
     }
     for (const auto& [attempt, error] : failed)
       report_end(
@@ -233,6 +261,7 @@ Result<void> HostWorker::send_starts() {
           error.code == ErrorCode::stale ? core::EndCause::lost : core::EndCause::start_error,
           error.message);
     if (orders.empty()) return {};
+    for (RunOrder& order : orders) order.renewed_cs = heard().uptime_cs;
     RunDirectory::Refused refused;
     Result<void> sent = directory_.start(orders, true, refused);
     if (!sent && sent.error().code != ErrorCode::exhausted) return sent;

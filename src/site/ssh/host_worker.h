@@ -76,6 +76,12 @@ class HostWorker {
     std::optional<StopOrder> stop;
     bool stop_sent = false;
   };
+  // The host's uptime in its newest answer, and when that came. What is sent as a renewal was put
+  // here before, so a lease ends no later than counted from here.
+  struct Heard {
+    int64_t uptime_cs = 0;
+    int64_t at_us = 0;
+  };
   struct Wanted {
     std::vector<StartOrder> starts;
     std::vector<StopOrder> stops;
@@ -83,6 +89,9 @@ class HostWorker {
   };
 
   void run();
+  void keep_lease();
+  Heard heard();
+  void hear(int64_t uptime_cs);
   void wait_for_work();
   void take_wanted();
   void begin(StartOrder order);
@@ -120,8 +129,10 @@ class HostWorker {
   SshShell shell_;
   RunDirectory directory_;
   std::thread thread_;
+  std::thread keeper_;  // of the lease, while the other one sends or fetches files for minutes
   std::atomic<bool> closing_ = false;
   std::atomic<bool> done_ = false;
+  std::atomic<bool> adopted_ = false;  // the first poll was answered
 
   // Guarded by mutex_.
   std::mutex mutex_;
@@ -129,17 +140,15 @@ class HostWorker {
   Wanted wanted_;
   std::map<AttemptId, Progress> progress_;
   std::string away_;
+  Heard heard_;
 
   // Of the worker's thread.
   std::set<AttemptId> expected_;
-  bool adopted_ = false;  // the first poll was answered
   bool probed_ = false;
   bool told_probe_ = false;
   std::map<AttemptId, Live> live_;
   std::set<AttemptId> ended_;    // reported, not yet forgotten
   std::set<AttemptId> forgets_;  // to be sent
-  int64_t uptime_cs_ = 0;        // the host's, in its last answer
-  int64_t heard_us_ = 0;         // when that came
   int64_t away_since_us_ = 0;
   int64_t next_probe_us_ = 0;
   Duration pause_ = kFirstPause;

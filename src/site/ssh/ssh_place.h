@@ -78,7 +78,8 @@ class SshPlace : public ContractPlace {
     int in[2], out[2];
     ASSERT_EQ(::pipe2(in, O_CLOEXEC), 0);
     ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
-    std::vector<std::string> words = {"/usr/bin/python3", "tests/engines/ssh_hosts.py", home_ + "/hosts"};
+    std::vector<std::string> words = {"/usr/bin/python3", "tests/engines/ssh_hosts.py",
+                                      home_ + "/hosts"};
     words.insert(words.end(), specs.begin(), specs.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());

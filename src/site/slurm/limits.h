@@ -25,6 +25,7 @@ inline constexpr Duration kStrayPatience = minutes(5);      // what a template d
 inline constexpr Duration kStopPatience = seconds(10);   // beyond the grace, before Slurm ends it
 inline constexpr Duration kHopelessAfter = seconds(15);  // nodes register with a new controller
 inline constexpr Duration kSettle = seconds(2);          // of a result on a network file system
+inline constexpr Duration kProbeSoon = seconds(10);      // after the controller was away
 inline constexpr Duration kProbeEvery = minutes(1);
 inline constexpr Duration kKillMargin = seconds(60);  // Slurm's own limit comes after the wrapper's
 

@@ -235,6 +235,7 @@ TEST_P(SlurmFaults, AClusterThatIsAwayAtTheStartIsWaitedFor) {
   place_->engine().order("start slurmctld");
   EXPECT_EQ(end_of(id).exit_code, 9) << last_;
   EXPECT_EQ(unreachable_, 1);
+  for (int i = 0; i < 600 && seen_->site().nodes.size() < 3; ++i) ::usleep(100000);
   EXPECT_EQ(seen_->site().nodes.size(), 3u);
 }
 

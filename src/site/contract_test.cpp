@@ -286,7 +286,9 @@ TEST_P(SiteContract, TwoHundredAtOnce) {
   driver_->start(std::move(orders));
   ASSERT_TRUE(seen_->wait_ended(size_t{200}, place_->patience()));
   for (uint64_t job = 1; job <= 200; ++job) {
-    EXPECT_EQ(seen_->result({JobId{job}, 0, 1}).exit_code, 0);
+    const core::AttemptResult result = seen_->result({JobId{job}, 0, 1});
+    EXPECT_EQ(result.exit_code, 0)
+        << job << ": " << enum_name(result.cause) << ", " << result.message;
     EXPECT_EQ(seen_->ends({JobId{job}, 0, 1}), 1u);
   }
 }

@@ -57,7 +57,8 @@ SlurmdTimeout=10
 SlurmctldTimeout=10
 KillWait=5
 MinJobAge={min_job_age}
-MessageTimeout=10
+MessageTimeout=30
+BatchStartTimeout=120
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=100000,bf_interval=1
 PropagateResourceLimits=NONE
 GresTypes=gpu

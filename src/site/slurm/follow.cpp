@@ -42,8 +42,14 @@ void explain(const Followed& followed, const Sighting& sighting, core::AttemptRe
   }
 }
 
-bool was_put_back(const JobRecord& record) {
-  return phase_of(record.state) == Phase::waiting || record.restarts > 0;
+// The queue is asked before the run directories are looked at, so a job that waits there may have
+// begun by now: only one that had begun at an earlier look was put back.
+bool waits_again(const Followed& followed, const JobRecord& record) {
+  return phase_of(record.state) == Phase::waiting && followed.begun;
+}
+
+bool was_put_back(const Followed& followed, const JobRecord& record) {
+  return waits_again(followed, record) || record.restarts > 0;
 }
 
 Consequence put_back(const Sighting& sighting) {
@@ -61,7 +67,8 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
   core::AttemptResult result = *sighting.run.result;
   const bool known = sighting.record && phase_of(sighting.record->state) == Phase::over;
   const bool unasked = needs_reason(result) && !followed.stop_asked;
-  if (unasked && sighting.record && was_put_back(*sighting.record)) return put_back(sighting);
+  if (unasked && sighting.record && was_put_back(followed, *sighting.record))
+    return put_back(sighting);
   if (unasked && !known && !waited(followed.over_since, sighting.now, kVanishedAfter))
     return {.ask_accounting = !sighting.record};
   if (known) explain(followed, sighting, result);
@@ -72,14 +79,14 @@ Consequence with_result(Followed& followed, const Sighting& sighting) {
   }
   Consequence consequence;
   // One that Slurm put back would run again.
-  consequence.cancel = sighting.record && phase_of(sighting.record->state) == Phase::waiting;
+  consequence.cancel = sighting.record && waits_again(followed, *sighting.record);
   consequence.ended = completed(std::move(result), sighting);
   return consequence;
 }
 
 Consequence while_waiting(Followed& followed, const Sighting& sighting) {
   const JobRecord& record = *sighting.record;
-  if (followed.told_start || sighting.run.begun || record.restarts > 0) return put_back(sighting);
+  if (was_put_back(followed, record)) return put_back(sighting);
   const std::optional<std::string> never = never_starts(record);
   if (!never) followed.hopeless_since = {};
   if (never && waited(followed.hopeless_since, sighting.now, kHopelessAfter)) {
@@ -116,9 +123,7 @@ Consequence while_missing(Followed& followed, const Sighting& sighting) {
   return {.ended = completed(std::move(result), sighting)};
 }
 
-}  // namespace
-
-Consequence follow(Followed& followed, const Sighting& sighting) {
+Consequence judge(Followed& followed, const Sighting& sighting) {
   if (sighting.run.result) return with_result(followed, sighting);
   if (!sighting.record) return while_missing(followed, sighting);
   followed.missing_since = {};
@@ -133,6 +138,14 @@ Consequence follow(Followed& followed, const Sighting& sighting) {
   // What the wrapper wrote last may take a moment to come through a network file system.
   if (!waited(followed.over_since, sighting.now, kSettle)) return {};
   return {.ended = completed(without_result(followed, sighting), sighting)};
+}
+
+}  // namespace
+
+Consequence follow(Followed& followed, const Sighting& sighting) {
+  Consequence consequence = judge(followed, sighting);
+  followed.begun |= sighting.run.begun;
+  return consequence;
 }
 
 }  // namespace atl::site

@@ -23,6 +23,7 @@ struct RunSeen {
 // What the driver remembers of an attempt from poll to poll.
 struct Followed {
   bool told_start = false;
+  bool begun = false;  // its run directory said so, at an earlier poll
   bool stop_asked = false;
   Duration signal_before;  // the time limit, at which Slurm warns
   Time limit;              // when Slurm would end it, as it said while it ran

@@ -61,10 +61,26 @@ TEST_F(Follow, WhatSlurmPutsBackIsCancelledAndLost) {
   EXPECT_NE(back.ended->message.find("put back"), std::string::npos);
 }
 
+TEST_F(Follow, WhatBeganSinceTheQueueWasAskedIsNotPutBack) {
+  const JobRecord waits = job("PENDING"), runs = job("RUNNING");
+  const Consequence first = see(&waits, {.begun = true, .started = kNow});
+  EXPECT_FALSE(first.cancel);
+  EXPECT_FALSE(first.ended.has_value());
+  EXPECT_TRUE(see(&runs, {.begun = true, .started = kNow}, seconds(1)).started.has_value());
+}
+
+TEST_F(Follow, WhatEndedSinceTheQueueWasAskedIsNotCancelled) {
+  const JobRecord waits = job("PENDING");
+  const Consequence quick = see(&waits, ended({.cause = core::EndCause::exited}));
+  EXPECT_TRUE(quick.ended.has_value());
+  EXPECT_FALSE(quick.cancel);
+}
+
 TEST_F(Follow, WhatWasTornAwayAndPutBackIsLost) {
   const core::AttemptResult told{.cause = core::EndCause::stopped, .exit_code = 143};
   const JobRecord waits = job("PENDING", "BeginTime");
-  const Consequence back = see(&waits, ended(told));
+  EXPECT_FALSE(see(&waits, ended(told)).ended.has_value()) << "it may have begun and ended since";
+  const Consequence back = see(&waits, ended(told), seconds(1));
   EXPECT_TRUE(back.cancel);
   EXPECT_EQ(back.ended->cause, core::EndCause::lost);
   JobRecord again = job("COMPLETED");

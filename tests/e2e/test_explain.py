@@ -121,6 +121,7 @@ class EmptyMachine(unittest.TestCase):
     def test_a_dry_run_says_where(self):
         atoll = Atoll("sites: {local: {cpus: 2}}\n")
         self.addCleanup(atoll.destroy)
+        wait_for(lambda: all(site["reported"] for site in atoll.json("site", "list")), "the site to say what it has")
         tried = dry_run(atoll, "--array", "1-3", "--cpus", "1", "--", "true")
         self.assertEqual((tried["starts"], tried["site"], tried["tasks"], tried["tasks_now"]), ("now", "local", 3, 2))
         self.assertIn("2 of 3 tasks now on local/",

@@ -263,7 +263,8 @@ void SlurmDriver::went_away(const std::string& why) {
 void SlurmDriver::came_back() {
   if (!away_since_) return;
   away_since_ = {};
-  // Nodes take a moment to register with a controller that comes back.
+  // Nodes take their time to register with a controller that comes back.
+  registering_until_ = clock_.now() + kProbeEvery;
   next_probe_ = std::min(next_probe_, clock_.now() + kProbeSoon);
   {
     const std::lock_guard lock(mutex_);

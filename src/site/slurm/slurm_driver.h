@@ -147,6 +147,7 @@ class SlurmDriver : public SiteDriver {
   std::string default_partition_;
   core::SiteReport reported_;
   Time next_probe_;
+  Time registering_until_;  // nodes come back one by one: looked at more often
   Time next_poll_;
   Time away_since_;
   std::map<AttemptId, Live> live_;

@@ -70,7 +70,8 @@ void SlurmDriver::learn(const std::vector<SlurmNode>& nodes,
   for (const auto& [name, entry] : options_.accelerators) used.insert(entry.partition);
   used.erase("");
   const core::SiteReport report = report_cluster(nodes, used);
-  next_probe_ = clock_.now() + kProbeEvery;
+  const Time now = clock_.now();
+  next_probe_ = now + (now < registering_until_ ? kProbeSoon : kProbeEvery);
   if (probed_ && report == reported_) return;
   reported_ = report;
   probed_ = true;

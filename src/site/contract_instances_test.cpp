@@ -21,6 +21,18 @@ class SimulatedPlace : public ContractPlace {
   bool outlives_driver() override { return false; }
 };
 
+TEST(SimulatedSite, WhatRanWithTheServerBeforeIsLostAndNotBegunAgain) {
+  SimulatedDriver driver(SimulatedOptions{});
+  Recorder seen;
+  const AttemptId ran{JobId{1}, 0, 1};
+  driver.adopt({ran}, seen.sink());
+  driver.start({{.attempt = ran, .repeated = true, .payload = {.argv = {"x"}}}});
+  ASSERT_TRUE(seen.wait_ended(ran));
+  EXPECT_EQ(seen.result(ran).cause, core::EndCause::lost);
+  driver.close();
+  EXPECT_EQ(seen.ends(ran), 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Sites, SiteContract,
     testing::Values(ContractParam{"local", [] { return std::make_unique<LocalPlace>(); }},

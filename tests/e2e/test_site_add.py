@@ -60,8 +60,12 @@ class AddedSites(unittest.TestCase):
 
     def test_it_is_there_again_after_a_kill(self):
         self.atoll.cli("site", "add", "kept", "--simulated", "--cpus", "4")
+        runs = self.run_there("kept", run_for="3s")
+        wait_for(lambda: self.atoll.json("show", runs)["state"] == "running", "it to run")
         self.atoll.kill_server()
         self.atoll.up()
+        ended = self.atoll.wait_job(runs)
+        self.assertEqual([attempt["outcome"] for attempt in ended["attempts"]], ["lost", "succeeded"], ended["attempts"])
         ended = self.atoll.wait_job(self.run_there("kept", run_for="1s"))
         self.assertEqual((ended["outcome"], ended["attempts"][-1]["site"]), ("succeeded", "kept"))
         self.assertEqual(self.site("kept")["definition"], {"cpus": 4})

@@ -28,10 +28,16 @@ SimulatedDriver::SimulatedDriver(SimulatedOptions options) : options_(std::move(
 
 SimulatedDriver::~SimulatedDriver() { close(); }
 
-void SimulatedDriver::adopt(std::vector<AttemptId>, ReportSink sink) {
+void SimulatedDriver::adopt(std::vector<AttemptId> expected, ReportSink sink) {
   sink_ = std::move(sink);
   due_.push_back(
       core::SiteProbed{options_.site, {.nodes = options_.nodes, .abilities = {"simulated"}}});
+  for (const AttemptId attempt : expected) {
+    core::AttemptResult gone{.cause = core::EndCause::lost,
+                             .message = "a simulated site ends with its server"};
+    gone.usage.started = gone.usage.ended = now_us();
+    due_.push_back(core::AttemptEnded{attempt, std::move(gone)});
+  }
   thread_ = std::thread([this] { run(); });
 }
 
@@ -43,6 +49,7 @@ void SimulatedDriver::start(std::vector<StartOrder> orders) {
 }
 
 void SimulatedDriver::begin(const StartOrder& order, Time now) {
+  if (order.repeated) return;  // adopt() has told that it is lost
   const auto [at, fresh] = running_.try_emplace(order.attempt);
   if (!fresh) return;
   if (!order.payload.simulated_start_error.empty()) {

@@ -3,7 +3,7 @@
 // costs about a microsecond.
 //
 // One timer thread makes all reports. Its work ends with it, as that of a machine that is switched
-// off: after a restart it knows nothing, and what it is asked to adopt may be started again.
+// off: what it is asked to adopt after a restart is lost, and tried again.
 #pragma once
 
 #include <condition_variable>

@@ -24,7 +24,7 @@ class OddHost : public testing::Test {
                      .directory = "/"};
     driver.start({start});
     if (!seen.wait_ended(start.attempt, 40)) {
-      const auto troubles = driver.troubles();
+      const auto troubles = driver.node_trouble();
       driver.close();
       return troubles.contains("h1") ? troubles.at("h1") : "it did not end";
     }

@@ -203,7 +203,7 @@ void SshDriver::close() {
   for (const auto& [host, worker] : workers_) worker->close();
 }
 
-std::map<std::string, std::string> SshDriver::troubles() {
+std::map<std::string, std::string> SshDriver::node_trouble() {
   std::map<std::string, std::string> all;
   {
     const std::lock_guard lock(mutex_);

@@ -51,8 +51,7 @@ class SshDriver : public SiteDriver {
   void close() override;
 
   // Hosts that do not answer or cannot take work, and why. From any thread.
-  std::map<std::string, std::string> troubles();
-  std::map<std::string, std::string> node_trouble() override { return troubles(); }
+  std::map<std::string, std::string> node_trouble() override;
 
   // The socket of a host's connection, for tests that end its process.
   std::string control_path(const std::string& host);

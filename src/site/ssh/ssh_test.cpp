@@ -202,7 +202,7 @@ TEST_F(SshSite, ACutIsUnreachableThenHealedNothingLostNothingTwice) {
   place_->order("cut", "h1");
   driver_->start({order(3, SshPlace::shell("echo y >> " + count))});
   ASSERT_TRUE(eventually([&] { return away_ >= 1; }, 90));
-  EXPECT_FALSE(driver_->troubles()["h1"].empty());
+  EXPECT_FALSE(driver_->node_trouble()["h1"].empty());
   ASSERT_TRUE(seen_->wait_ended(other, 30)) << "another host is none of its business";
   EXPECT_EQ(seen_->ends(cut), 0u);
   place_->order("heal", "h1");
